@@ -1,0 +1,1 @@
+"""Embedding providers: text in, unit vectors out."""

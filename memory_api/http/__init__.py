@@ -1,0 +1,1 @@
+"""The HTTP edge: requests in, problem+json or memories out."""

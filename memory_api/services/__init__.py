@@ -1,0 +1,1 @@
+"""One function per use case; every edge calls the same one."""

@@ -1,0 +1,1 @@
+"""Background work that runs inside every replica."""

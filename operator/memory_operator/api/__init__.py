@@ -1,0 +1,1 @@
+"""Typed specs of the custom resources and the CRDs generated from them."""
