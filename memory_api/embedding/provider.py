@@ -54,4 +54,7 @@ class EmbeddingProvider(Protocol):
     async def embed_passages(self, texts: Sequence[str], *, deadline: float) -> list[Vector]:
         """Vectors in the order of `texts`, within `deadline` seconds; all of them or an error."""
 
+    async def warm_up(self) -> None:
+        """Load what the first call would have to wait for; may be left out. Raises `EmbeddingError`."""
+
     async def aclose(self) -> None: ...
