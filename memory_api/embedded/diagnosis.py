@@ -8,7 +8,7 @@ from memory_api.errors import ConfigurationError
 
 _COMPLAINT = re.compile(r"(?:FATAL|PANIC|ERROR|error): +(.+)")
 # Both pass by themselves: a killed server's last backends still hold its memory, or pid 1 has not yet buried it.
-_PASSING = ("pre-existing shared memory block", 'lock file "', "is still in use")
+_PASSING = ("pre-existing shared memory block", '" already exists', "is still in use")
 
 
 def complaint(said: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from memory_api.embedded.account import Account, server_account
 from memory_api.embedded.diagnosis import refusal
-from memory_api.embedded.state import state_dir
+from memory_api.embedded.state import make_folder, state_dir
 from memory_api.errors import ConfigurationError
 
 SOCKET_NAME = ".s.PGSQL.5432"
@@ -58,6 +58,10 @@ class Folders:
         except OSError as error:
             raise refusal(self.data, error) from error
 
+    def open_start_log(self) -> int:
+        """Open the file for the server's first words, empty; never through a link that somebody laid."""
+        return os.open(self.start_log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644)
+
     def initialised(self) -> bool:
         """Say whether a whole database is there."""
         return (self.postgres / "PG_VERSION").is_file()
@@ -73,11 +77,14 @@ class Folders:
         if _fits(near):
             return near
         key = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
-        candidates = [Path("/run/keepsake") / key] if os.geteuid() == 0 and os.access("/run", os.W_OK) else []
-        if runtime := os.environ.get("XDG_RUNTIME_DIR"):
-            candidates += [Path(runtime) / "keepsake" / key] if os.access(runtime, os.W_OK) else []
-        for temporary in (tempfile.gettempdir(), "/tmp"):  # noqa: S108 (ownership is checked in make_private)
-            candidates.append(Path(temporary) / f"keepsake-{os.geteuid()}-{key}")
+        if os.geteuid() == 0:  # not root's own temporary folders, which the server's user could not enter
+            candidates = [Path("/run/keepsake") / key] if os.access("/run", os.W_OK) else []
+            temporary = ["/tmp"]  # noqa: S108 (make_private checks the owner)
+        else:
+            runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+            candidates = [Path(runtime) / "keepsake" / key] if runtime and os.access(runtime, os.W_OK) else []
+            temporary = [tempfile.gettempdir(), "/tmp"]  # noqa: S108 (make_private checks the owner)
+        candidates += [Path(folder) / f"keepsake-{os.geteuid()}-{key}" for folder in temporary]
         return next(filter(_fits, candidates), candidates[-1])
 
     def make_private(self, folder: Path, account: Account) -> None:
@@ -110,21 +117,13 @@ class Folders:
 
 
 def default_data_dir(base: Path) -> Path:
-    """Give the data folder for a checkout: `.keepsake` in it, or a state folder when root's server cannot reach that."""
+    """Give the data folder of a checkout: `.keepsake` in it, or a state folder where root's server cannot reach that."""
     base = Path(os.path.realpath(base))
     inside = base / ".keepsake"
     account = server_account(inside / "postgres")
     if account.lent and account.first_closed(inside if inside.exists() else base):
         return _state_folder(base)
     return inside
-
-
-def make_folder(folder: Path, *, mode: int) -> None:
-    """Make a folder and its parents with this mode whatever the umask says; leave those that exist as they are."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    for path in reversed(missing):
-        path.mkdir(exist_ok=True)
-        path.chmod(mode)
 
 
 def _state_folder(base: Path) -> Path:

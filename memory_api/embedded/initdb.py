@@ -11,13 +11,10 @@ from memory_api.embedded.folders import Folders
 from memory_api.errors import ConfigurationError
 
 _BUILTIN_LOCALE_SINCE = 17
-# Only the socket, which lives in a folder that nobody else may enter.
-_WHO_MAY_CONNECT = "local all all trust\nlocal replication all trust\n"
 
 
 def initialise(folders: Folders, binaries: Binaries, account: Account, *, major: int, crash_safe: bool) -> None:
     """Run initdb into a sibling folder and move it into place."""
-    folders.clear_unfinished()
     try:
         new = Path(tempfile.mkdtemp(prefix="init-", dir=folders.data))  # 0700
         account.give(new)
@@ -28,7 +25,6 @@ def initialise(folders: Folders, binaries: Binaries, account: Account, *, major:
         folders.clear_unfinished()
         raise failure("Making the database", folders.data, said)
     try:
-        (new / "pg_hba.conf").write_text(_WHO_MAY_CONNECT)
         new.rename(folders.postgres)
         if crash_safe:
             _sync(folders.data)
@@ -53,7 +49,9 @@ def _options(new: Path, *, major: int, crash_safe: bool) -> list[str | Path]:
     # The same character classes everywhere: case folding and trigrams of non-ASCII text hang on LC_CTYPE.
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if major >= _BUILTIN_LOCALE_SINCE else []
     syncing = [] if crash_safe else ["--no-sync"]
-    return ["-D", new, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", *locale, *syncing]
+    # Trust goes with the socket, which lives in a folder that nobody else may enter.
+    access = ["-U", "postgres", "--auth-local=trust", "--auth-host=reject"]
+    return ["-D", new, *access, "-E", "UTF8", "--locale=C.UTF-8", *locale, *syncing]
 
 
 def _sync(folder: Path) -> None:
