@@ -31,6 +31,7 @@ class Context:
     policy: Callable[[], Policy]
     provider: EmbeddingProvider | None
     timeouts: Timeouts = field(default_factory=Timeouts)
+    batch_size: int = 32
     words: QueryWords = field(default_factory=QueryWords)
     now: Callable[[], datetime] = _now
     backfill_wanted: asyncio.Event = field(default_factory=asyncio.Event)
