@@ -11,7 +11,7 @@ Vector = list[float]
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds until a call is given up: one for the query of a recall, one for a save, one for a batch of the backfill."""
+    """Seconds until a call is given up: for the query of a recall, for a save, for a batch of the backfill."""
 
     query: float = 1.5
     save: float = 3.0

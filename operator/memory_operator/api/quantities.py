@@ -49,7 +49,7 @@ def cel_positive(text: str) -> str:
 def cel_any_positive(*fields: str) -> str:
     """A CEL expression: one of `fields` is more than nothing.
 
-    It holds while a field is absent: the API server tries a section's rules on its default `{}` before it fills that in.
+    It holds while a field is absent: the API server tries a section's rules on its bare default `{}` too.
     """
     absent = [f"!has(self.{name})" for name in fields]
     return " || ".join([*absent, *(cel_positive(f"self.{name}") for name in fields)])
