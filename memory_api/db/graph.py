@@ -37,7 +37,7 @@ async def steps_from(
             "select hub.id as origin, edge.id as relation_id, edge.source_id, edge.target_id, edge.relation_type,"
             f" edge.weight as edge_weight, edge.created_at as related_at, (true {filters.sql}) as wanted, {COLUMNS}"
             f" from (select m.id from memories m where m.id = any(:origins) and {seen.sql}) as hub cross join lateral ("
-            "  select r.*, other from ("
+            "  select r.* from ("
             "   select *, target_id as other from relations where source_id = hub.id"
             "   union all select *, source_id from relations where target_id = hub.id) as r"
             f"  join memories m on m.id = r.other where {seen.sql}"

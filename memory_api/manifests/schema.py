@@ -22,17 +22,17 @@ _PLURALS = {"MemoryPolicy": "memorypolicies", "Provider": "providers"}
 _ROOT_FIELDS = ("apiVersion", "kind", "metadata")
 
 
-def crd_file(plural: str) -> FilePath:
-    """Where a CRD lies: inside the installed package, or at the root of a checkout."""
+def shipped(name: str) -> FilePath:
+    """A file of `crds/`: inside the installed package, or at the root of a checkout."""
     package = FilePath(__file__).resolve().parent.parent
-    installed = package / "crds" / f"{plural}.yaml"
-    return installed if installed.is_file() else package.parent / "crds" / f"{plural}.yaml"
+    installed = package / "crds" / name
+    return installed if installed.is_file() else package.parent / "crds" / name
 
 
 @cache
 def schema_of(kind: str) -> Schema:
     """The structural schema of the version that this program reads."""
-    crd = yaml.safe_load(crd_file(_PLURALS[kind]).read_text(encoding="utf-8"))
+    crd = yaml.safe_load(shipped(f"{_PLURALS[kind]}.yaml").read_text(encoding="utf-8"))
     (version,) = (one for one in crd["spec"]["versions"] if one["name"] == VERSION)
     schema: Schema = version["schema"]["openAPIV3Schema"]
     return schema

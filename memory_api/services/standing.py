@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from memory_api.db import migrate, store
 from memory_api.db.engine import reading, transaction
@@ -12,6 +13,7 @@ from memory_api.db.store import Workspace
 from memory_api.embedding.provider import EmbeddingProvider
 from memory_api.errors import DependencyDown, ModelMismatch
 from memory_api.services.context import Context
+from memory_api.settings import Settings
 
 PROBE_SECONDS = 2.0
 
@@ -45,7 +47,7 @@ class Standing:
 
 
 async def claim(
-    ctx: Context, *, workspace_uid: object, text_config: str, provider: EmbeddingProvider | None, reembed: bool
+    engine: AsyncEngine, settings: Settings, provider: EmbeddingProvider | None, *, reembed: bool
 ) -> Workspace | None:
     """Take the store for this workspace and model. None: its schema is not at head yet.
 
@@ -53,15 +55,15 @@ async def claim(
         ConfigurationError: it belongs to another workspace, or holds vectors of another model.
         DependencyDown: the database is away.
     """
-    revision = await migrate.current(ctx.engine)
+    revision = await migrate.current(engine)
     if revision is None or (revision != migrate.head() and revision in migrate.known_revisions()):
         return None
-    async with transaction(ctx.engine) as connection:
+    async with transaction(engine) as connection:
         return await store.claim(
             connection,
-            workspace_name=ctx.workspace_name,
-            workspace_uid=workspace_uid,  # type: ignore[arg-type]
-            text_config=text_config,
+            workspace_name=settings.workspace,
+            workspace_uid=settings.workspace_uid,
+            text_config=settings.text_config,
             model=provider.model if provider else None,
             dimensions=provider.dimensions if provider else None,
             reembed=reembed,
