@@ -22,7 +22,12 @@ DEEPEST = 50
 
 _PLAIN = "plain"
 _STR = "tag:yaml.org,2002:str"
-_TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
+_TYPED: dict[str, tuple[type, ...]] = {
+    "tag:yaml.org,2002:null": (type(None),),
+    "tag:yaml.org,2002:bool": (bool,),
+    "tag:yaml.org,2002:int": (int,),
+    "tag:yaml.org,2002:float": (int, float),
+}
 _MAP, _SEQ = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _COLLECTIONS = {_MAP, _SEQ}
 _DEFAULT_TAGS: dict[Any, str] = {ScalarNode: _STR, SequenceNode: _SEQ, MappingNode: _MAP}
@@ -91,6 +96,13 @@ class _Loader(yaml.BaseLoader):
             )
         node = super().compose_node(parent, index)
         self.depth -= 1
+        return node
+
+    def compose_scalar_node(self, anchor: Any) -> ScalarNode:
+        bare_tag = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
+        node = super().compose_scalar_node(anchor)
+        if bare_tag:
+            node.tag = _STR
         return node
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
@@ -199,11 +211,16 @@ class _Builder:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     def scalar(self, node: ScalarNode) -> Any:
-        if node.tag in (_STR, "!"):
+        if any("\ud800" <= letter <= "\udfff" for letter in node.value):
+            self.refuse(node, "found invalid Unicode character escape code")
+        if node.tag == _STR:
             return node.value
         if node.tag != _PLAIN and node.tag not in _TYPED:
             self.refuse(node, f"the tag {node.tag} has no meaning here")
         try:
-            return plain_value(node.value)
+            value = plain_value(node.value)
         except ValueError as error:
             self.refuse(node, str(error))
+        if node.tag != _PLAIN and type(value) not in _TYPED[node.tag]:
+            self.refuse(node, f"cannot decode `{node.value}` as {node.tag.replace('tag:yaml.org,2002:', '!!')}")
+        return value
