@@ -2,6 +2,9 @@
 
 Files come from people and from ConfigMaps, so everything is bounded before it is built: bytes, nesting, and the number
 of values once aliases are written out (ten short lines of aliases can stand for billions).
+
+Stricter than kubectl in three corners that no manifest needs: local and binary tags, an anchor name used twice, and JSON
+indented with tabs are refused.
 """
 
 from collections.abc import Iterator
@@ -19,6 +22,8 @@ from memory_api.manifests.scalars import plain_value
 LARGEST_FILE = 512 * 1024
 MOST_VALUES = 20_000
 DEEPEST = 50
+_TOO_DEEP = f"values are nested more than {DEEPEST} deep"
+_TOO_MANY = f"more than {MOST_VALUES} values once aliases are written out"
 
 _PLAIN = "plain"
 _STR = "tag:yaml.org,2002:str"
@@ -61,7 +66,7 @@ def read_documents(path: FilePath) -> list[Document]:
     except yaml.YAMLError as error:
         raise _unreadable(source, error) from None
     except RecursionError:
-        raise ManifestError(source, [("", f"values are nested more than {DEEPEST} deep")]) from None
+        raise ManifestError(source, [("", _TOO_DEEP)]) from None
     if not documents:
         raise ManifestError(source, [("", "the file is empty; write one object with apiVersion, kind and metadata")])
     return documents
@@ -83,17 +88,18 @@ def _read_text(path: FilePath, source: str) -> str:
 
 
 class _Loader(yaml.BaseLoader):
-    """Composes nodes and bounds their depth; what a plain word means is decided later, by kubectl's rules."""
+    """Composes nodes, so many and so deep; what a plain word means is decided later, by kubectl's rules."""
 
     depth = 0
+    count = 0
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         self.depth += 1
+        self.count += 1
         if self.depth > DEEPEST:
-            raise yaml.MarkedYAMLError(
-                problem=f"values are nested more than {DEEPEST} deep",
-                problem_mark=self.get_mark(),
-            )
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=self.get_mark())
+        if self.count > MOST_VALUES:
+            raise yaml.MarkedYAMLError(problem=_TOO_MANY, problem_mark=self.get_mark())
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -154,7 +160,7 @@ class _Builder:
         self.lines[path] = at.start_mark.line + 1
         self.left -= 1
         if self.left < 0:
-            self.refuse(at, f"more than {MOST_VALUES} values once aliases are written out")
+            self.refuse(at, _TOO_MANY)
         if isinstance(node, ScalarNode):
             return self.scalar(node)
         if node.tag not in _COLLECTIONS:

@@ -30,6 +30,7 @@ UNREADABLE = {
     "too large": (b"#" * (LARGEST_FILE + 1), "the file is larger than 512 KiB"),
     "an alias without an anchor": (b"kind: *gone\n", ":1: not readable as YAML: found undefined alias"),
     "aliases that stand for billions": (BOMB.encode(), "more than 20000 values once aliases are written out"),
+    "more values than any manifest": (b"- a\n" * 100_000, ":20001: not readable as YAML: more than 20000 values"),
     "an anchor in itself": (b"kind: MemoryPolicy\nspec: &s\n  tiers: *s\n", ":3: an anchor contains itself"),
     "nested too deeply": (b"[" * 5000 + b"]" * 5000, ":1: not readable as YAML: values are nested more than 50 deep"),
     "mappings nested too deeply": (b"{a: " * 5000, ":1: not readable as YAML: values are nested more than 50 deep"),
@@ -92,6 +93,16 @@ def test_every_problem_is_told_with_its_line(tmp_path: Path) -> None:
         11: "spec.recall.halfLife.user",
     }
     assert f"{file}:7: spec.recall.rrfK: Invalid value: 0: spec.recall.rrfK in body should be" in str(caught.value)
+
+
+def test_a_flood_of_problems_is_cut_short(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    fields = "".join(f"\n  field{number}: 1" for number in range(1000))
+    file.write_text(manifest("MemoryPolicy", fields), encoding="utf-8")
+    with pytest.raises(ManifestError) as caught:
+        load_policy(file)
+    assert len(caught.value.problems) == 21
+    assert str(caught.value).endswith(f"{file}:26: and 980 more problems")
 
 
 def test_what_may_be_a_secret_is_never_repeated(tmp_path: Path) -> None:
