@@ -3,8 +3,8 @@
 Files come from people and from ConfigMaps, so everything is bounded before it is built: bytes, nesting, and the number
 of values once aliases are written out (ten short lines of aliases can stand for billions).
 
-Stricter than kubectl in three corners that no manifest needs: local and binary tags, an anchor name used twice, and JSON
-indented with tabs are refused.
+Stricter than kubectl in three corners that no manifest needs: local and binary tags, an anchor name used twice, and
+JSON indented with tabs are refused.
 """
 
 from collections.abc import Iterator
