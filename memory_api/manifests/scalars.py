@@ -36,7 +36,7 @@ def plain_value(text: str) -> Scalar:
         return text
     if _INTEGER.fullmatch(digits):
         return _integer(digits)
-    if _FLOAT.fullmatch(digits):
+    if _FLOAT.fullmatch(digits) and not math.isinf(float(digits)):
         return _json_number(float(digits))
     return text
 
@@ -53,7 +53,5 @@ def _integer(digits: str) -> int | float:
 
 def _json_number(value: float) -> int | float:
     """Go writes a float without a fraction as an integer below 1e21, and reads it back as one where it fits."""
-    if math.isinf(value):
-        raise ValueError("the number is too large")
     whole = value.is_integer() and -(2**63) <= value < 2**63
     return int(value) if whole else value

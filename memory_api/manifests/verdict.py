@@ -12,6 +12,7 @@ from memory_api.manifests.schema import GROUP, VERSION, drop_nulls, fill_default
 from memory_api.manifests.validation import schema_problems
 
 API_VERSION = f"{GROUP}/{VERSION}"
+MOST_SHOWN = 20
 # What people paste keys into by mistake: the message says what is wrong and leaves the value out.
 _NEVER_SHOWN = (("spec", "baseURL"), ("spec", "headers"), ("spec", "credential"))
 
@@ -71,6 +72,12 @@ def _refuse(document: Document, problems: list[Problem]) -> None:
     if not problems:
         return
     problems = sorted(problems, key=lambda problem: document.line(problem.path))
+    if len(problems) > MOST_SHOWN:
+        rest = len(problems) - MOST_SHOWN
+        problems = [
+            *problems[:MOST_SHOWN],
+            Problem(problems[MOST_SHOWN].path, f"and {rest} more problems", unnamed=True),
+        ]
     raise ManifestError(
         document.source,
         [("" if problem.unnamed else dotted(problem.path), _said(problem)) for problem in problems],

@@ -17,6 +17,7 @@ from memory_api.errors import ManifestError
 from memory_api.manifests.document import LARGEST_FILE
 from memory_api.manifests.policy import load_policy
 
+_Look = tuple[bytes | None, Policy | ManifestError]
 _log = structlog.get_logger(__name__)
 
 
@@ -57,25 +58,29 @@ class PolicySource:
         """Look at the file every `interval` seconds, until cancelled."""
         while True:
             await asyncio.sleep(self._interval)
-            digest = await asyncio.to_thread(_digest, self._path)
-            if digest != self._seen:
-                self._settle(digest, await asyncio.to_thread(self._read))
+            self._settle(await asyncio.to_thread(self._look))
 
     def check_once(self) -> None:
         """Look at the file now."""
+        self._settle(self._look())
+
+    def _look(self) -> _Look | None:
+        """What the file says; None when that is known, or changes under our eyes and is better read next time."""
         digest = _digest(self._path)
-        if digest != self._seen:
-            self._settle(digest, self._read())
-
-    def _read(self) -> Policy | ManifestError:
+        if digest == self._seen:
+            return None
+        outcome: Policy | ManifestError
         try:
-            return load_policy(self._path)
+            outcome = load_policy(self._path)
         except ManifestError as error:
-            return error
+            outcome = error
+        return (digest, outcome) if _digest(self._path) == digest else None
 
-    def _settle(self, digest: bytes | None, outcome: Policy | ManifestError) -> None:
+    def _settle(self, look: _Look | None) -> None:
         """Take over what was read. The callback runs in the event loop's thread, never beside a request's code."""
-        self._seen = digest
+        if look is None:
+            return
+        self._seen, outcome = look
         if isinstance(outcome, ManifestError):
             self._note(outcome)
             return
