@@ -51,6 +51,7 @@ class EmbeddingServer:
         self.delay = 0.0
         self.answer: Answer = "ok"
         self.most_input_bytes: int | None = None
+        self.most_texts: int | None = None
         self.refuses_dimensions = False
         self.requests: list[Asked] = []
         self.connections = 0
@@ -153,6 +154,8 @@ class EmbeddingServer:
             return (
                 f"This model's maximum context length is {self.most_input_bytes} tokens. However, you requested more."
             )
+        if self.most_texts is not None and len(asked.texts) > self.most_texts:
+            return f"batch size {len(asked.texts)} > maximum allowed batch size {self.most_texts}"
         if self.refuses_dimensions and "dimensions" in asked.body:
             return "This model does not support matryoshka representation, changing output dimensions is not possible."
         return None

@@ -35,12 +35,19 @@ _DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _ATTEMPTS = 5
 _LONGEST_CONNECT = 2.0
 _MOST_BYTES_A_REQUEST = 240_000
-# Bytes of one window, the next after each "too long": no tokenizer makes more tokens than bytes.
-_WINDOW_BYTES = (8_000, 2_000, 480)
+# Bytes of one window, the next after each "too long": no tokenizer makes more tokens than bytes, so that these fit
+# models of 8,192, 2,048, 512 and 256 tokens.
+_WINDOW_BYTES = (8_000, 2_000, 500, 240)
 # Answers that a mended key, path or model would cure: the texts are not to blame.
 _CURABLE = frozenset({401, 402, 403, 404, 405, 407})
 _PASSING = frozenset({408, 409, 425, 429})
-_TOO_LONG = re.compile(r"context.?length|too.?(long|large|many)|maximum|max_|input.?length|\btokens?\b", re.IGNORECASE)
+# In the words of OpenAI, vLLM, Ollama, llama.cpp (which answers 500) and text-embeddings-inference.
+_TOO_LONG = re.compile(
+    r"context.?(length|size|window)|(input|prompt|sequence).?length"
+    r"|too (large|long) to|too long|than \d+ tokens|max.{0,40}\btokens",
+    re.IGNORECASE,
+)
+_TOO_MANY = re.compile(r"(?<!physical )\bbatch", re.IGNORECASE)
 _FIXED_SIZE = re.compile(r"dimension|matryoshka", re.IGNORECASE)
 _OWN_HEADERS = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"}
@@ -60,6 +67,10 @@ class _TooLongError(EmbeddingError):
     """The server refuses a text for its length."""
 
 
+class _TooManyError(EmbeddingError):
+    """The server takes fewer texts at once."""
+
+
 class _FixedSizeError(EmbeddingError):
     """The server refuses the stated `dimensions`: its model has one size."""
 
@@ -76,7 +87,9 @@ class OpenAIEmbedder:
         self._config = config
         # BR-082: asked for only where the manifest states it; the size of what comes back is checked in any case.
         self._sends_dimensions = config.type == "openai" and config.dimensions is not None
+        # What the server turns out to take is learnt from its refusals and kept: it is a property of the model.
         self._window_bytes = _WINDOW_BYTES[0]
+        self._batch_size = config.batch_size
         transport = transport or CheckedTransport(
             most_bytes=1_000_000 + config.batch_size * self.dimensions * 32, secure=base_url.startswith("https:")
         )
@@ -97,8 +110,9 @@ class OpenAIEmbedder:
                 smaller = [step for step in _WINDOW_BYTES if step < min(size, longest)]
                 if not smaller:
                     raise EmbeddingError(error.fault, str(error)) from None
-                # Kept for later calls: how much a model takes is a property of the model.
                 self._window_bytes = min(self._window_bytes, smaller[0])
+            except _TooManyError:
+                self._batch_size = max(1, self._batch_size // 2)
             except _FixedSizeError:
                 self._sends_dimensions = False
 
@@ -108,7 +122,7 @@ class OpenAIEmbedder:
     async def _embed(self, texts: Sequence[str], size: int, until: float) -> list[Vector]:
         groups = [byte_windows(text, size) for text in texts]
         vectors: list[Vector] = []
-        for batch in _batches([piece for group in groups for piece in group], self._config.batch_size):
+        for batch in _batches([piece for group in groups for piece in group], self._batch_size):
             vectors += await self._request_with_retries(batch, until)
         if len(vectors) == len(texts):
             return vectors
@@ -141,7 +155,7 @@ class OpenAIEmbedder:
                 options={"timeout": timeout, "headers": self._authorization(), "follow_redirects": False},
             )
         except APIStatusError as error:
-            raise _status_error(error, sent_dimensions=self._sends_dimensions) from None
+            raise _status_error(error, texts=len(batch), sent_dimensions="dimensions" in body) from None
         except APITimeoutError as error:
             connecting = isinstance(error.__cause__, httpx2.ConnectTimeout)
             kind = _MayPassError if connecting else EmbeddingError
@@ -225,24 +239,29 @@ def _pause(state: RetryCallState) -> float:
     return stated + _jitter(state)
 
 
-def _status_error(error: APIStatusError, *, sent_dimensions: bool) -> EmbeddingError:
+def _status_error(error: APIStatusError, *, texts: int, sent_dimensions: bool) -> EmbeddingError:
     status = error.status_code
     said = f"the provider answered {status}"
-    if status >= 500 or status in _PASSING:
-        fault: EmbeddingFault = "rate_limited" if status == 429 else "unavailable"
-        return _MayPassError(fault, said, retry_after(error.response.headers))
     if status < 400:
         return EmbeddingError("unavailable", f"{said}, a redirect, which is not followed: set baseURL to its target")
     if status in _CURABLE:
         remedy = "the credential" if status in (401, 403) else "baseURL and model"
         return EmbeddingError("unavailable", f"{said}: look at {remedy}")
-    return _rejection(said, error.response.text, status=status, sent_dimensions=sent_dimensions)
-
-
-def _rejection(said: str, text: str, *, status: int, sent_dimensions: bool) -> EmbeddingError:
-    """Tell apart, by words that OpenAI, vLLM and Ollama use, the two refusals that another request can avoid."""
-    if sent_dimensions and _FIXED_SIZE.search(text):
-        return _FixedSizeError("rejected", f"{said}: it refuses dimensions")
-    if status == 413 or _TOO_LONG.search(text):
-        return _TooLongError("rejected", f"{said}: a text is too long for it")
+    if status in _PASSING or status > 500:
+        fault: EmbeddingFault = "rate_limited" if status == 429 else "unavailable"
+        return _MayPassError(fault, said, retry_after(error.response.headers))
+    avoidable = _avoidable(status, error.response.text[:4_000], texts=texts, sent_dimensions=sent_dimensions)
+    if avoidable is not None:
+        return avoidable("rejected", f"{said}: its limits are too narrow for the request")
+    if status == 500:
+        return _MayPassError("unavailable", said, retry_after(error.response.headers))
     return EmbeddingError("rejected", f"{said}: it refuses these texts")
+
+
+def _avoidable(status: int, text: str, *, texts: int, sent_dimensions: bool) -> type[EmbeddingError] | None:
+    """Tell by its words whether a refusal is one that another request can avoid."""
+    if sent_dimensions and _FIXED_SIZE.search(text):
+        return _FixedSizeError
+    if texts > 1 and (_TOO_MANY.search(text) or (status == 413 and not _TOO_LONG.search(text))):
+        return _TooManyError
+    return _TooLongError if status == 413 or _TOO_LONG.search(text) else None

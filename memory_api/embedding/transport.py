@@ -7,6 +7,7 @@ endpoint has no reason to answer with one, and each would be a new place to chec
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import contextmanager
 from typing import Any
@@ -156,6 +157,16 @@ def _translated() -> Any:
     except httpcore2.TimeoutException as error:
         raise httpx2.ReadTimeout("the answer took too long") from error
     except httpcore2.ConnectError as error:
+        if _is_about_certificate(error):
+            raise RefusedError("the certificate of the provider cannot be verified") from error
         raise httpx2.ConnectError("no connection") from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         raise httpx2.RemoteProtocolError("the connection broke") from error
+
+
+def _is_about_certificate(error: BaseException) -> bool:
+    """Whether a failed verification is at the root: no use in trying that again."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None

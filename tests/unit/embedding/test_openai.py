@@ -248,6 +248,37 @@ async def test_br_078_the_limit_of_a_small_model_is_learnt_from_its_refusal(serv
     assert max(len(text.encode()) for text in server.requests[-1].texts) <= 512
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "This model's maximum context length is 8192 tokens, however you requested 9000 tokens"),
+        (400, "the input length exceeds the context length"),
+        (413, "Input validation error: `inputs` must have less than 512 tokens. Given: 534"),
+        (500, "input (600 tokens) is too large to process. increase the physical batch size (current batch size: 512)"),
+    ],
+)
+async def test_br_078_every_servers_words_for_too_long_are_understood(server, build, status, words) -> None:
+    server.fail(1, status=status, body=f'{{"error": {{"message": "{words}"}}}}')
+    await build().embed_passages(["a long text " * 500], deadline=5)
+    assert len(server.requests) == 2
+    assert max(len(text.encode()) for text in server.requests[1].texts) <= 2_000
+
+
+async def test_a_request_that_a_proxy_finds_too_large_is_halved(server, build) -> None:
+    server.fail(1, status=413, body="<html><h1>413 Request Entity Too Large</h1></html>")
+    await build(batch_size=10).embed_passages([f"text {number}" for number in range(10)], deadline=5)
+    assert [len(asked.texts) for asked in server.requests] == [10, 5, 5]
+
+
+async def test_a_server_that_takes_fewer_texts_at_once_gets_fewer(server, build) -> None:
+    server.most_texts = 3
+    provider = build(batch_size=10)
+    texts = [f"text number {number}" for number in range(10)]
+    for text, vector in zip(texts, await provider.embed_passages(texts, deadline=5), strict=True):
+        assert_same(vector, unit(text))
+    assert [len(asked.texts) for asked in server.requests] == [10, 5, 2, 2, 2, 2, 2]
+
+
 async def test_a_text_that_stays_too_long_is_rejected(server, build) -> None:
     server.most_input_bytes = 10
     assert (await fault_of(build().embed_passages(["汇率 words " * 300], deadline=5))).fault == "rejected"
