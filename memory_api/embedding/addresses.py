@@ -22,12 +22,12 @@ _REFUSED = tuple(
         "224.0.0.0/4",
         "240.0.0.0/4",
         "fe80::/10",
-        "fd00:ec2::254/128",  # metadata of AWS
+        "fd00:ec2::/32",  # metadata and pod credentials of AWS
         "fd20:ce::254/128",  # metadata of Google Cloud
         "ff00::/8",
     )
 )
-_REFUSED_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data"})
+_REFUSED_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
 _EMBEDDING_PREFIXES = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"), ip_network("::/96"))
 
 

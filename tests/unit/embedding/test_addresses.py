@@ -19,7 +19,7 @@ from memory_api.errors import ConfigurationError, EmbeddingError
     "address",
     [
         "169.254.169.254", "169.254.0.1", "169.254.170.2", "100.100.100.200", "192.0.0.192", "168.63.129.16",
-        "fe80::1", "fe80::1%eth0", "febf::1", "fd00:ec2::254", "fd20:ce::254",
+        "fe80::1", "fe80::1%eth0", "febf::1", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
         "::ffff:169.254.169.254", "::ffff:a9fe:a9fe", "::a9fe:a9fe", "64:ff9b::a9fe:a9fe", "64:ff9b:1::a9fe:a9fe",
         "2002:a9fe:a9fe::1", "::ffff:100.100.100.200", "224.0.0.1", "255.255.255.255", "ff02::1", "no address", "",
     ],
@@ -37,7 +37,7 @@ def test_loopback_private_and_public_addresses_are_allowed(address: str) -> None
     assert not is_refused(address)
 
 
-@pytest.mark.parametrize("name", ["metadata.google.internal", "METADATA.google.internal.", "metadata"])
+@pytest.mark.parametrize("name", ["metadata.google.internal", "METADATA.google.internal.", "metadata.goog"])
 def test_names_of_metadata_services_are_refused(name: str) -> None:
     assert is_refused_name(name)
 

