@@ -1,0 +1,68 @@
+"""Clear the way after an owner or a postmaster that was killed.
+
+A pid file proves nothing: its pid may be dead, a zombie, or somebody else's by now. What counts is which processes
+called postgres work inside the folder (every server process does), and we only look while we hold the folder's lock.
+"""
+
+import signal
+from pathlib import Path
+
+import psutil
+
+from memory_api.embedded.folders import SOCKET_NAME
+
+_SHUTDOWN_SECONDS = 30.0
+_NOTICE_SECONDS = 5.0
+
+
+def clear_the_way(postgres_dir: Path, socket_dir: Path) -> None:
+    """End every server process of this folder, in order as far as possible, and remove what misleads the next one."""
+    pid_file = postgres_dir / "postmaster.pid"
+    if (pid := _recorded_pid(pid_file)) is not None:
+        _end(_servers_in(postgres_dir), postmaster=pid)
+        if psutil.pid_exists(pid):
+            # A zombie or a stranger. PostgreSQL would take it for a living server; it copes with a dead pid itself.
+            pid_file.unlink(missing_ok=True)
+    for name in (SOCKET_NAME, f"{SOCKET_NAME}.lock"):
+        (socket_dir / name).unlink(missing_ok=True)
+
+
+def _servers_in(folder: Path) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.name() == "postgres" and process.cwd() == str(folder):
+                found.append(process)
+        except psutil.Error:  # gone meanwhile, a zombie, or somebody else's
+            continue
+    return found
+
+
+def _end(servers: list[psutil.Process], *, postmaster: int) -> None:
+    heads = [process for process in servers if process.pid == postmaster]
+    _signal(heads, signal.SIGINT)
+    # Without a postmaster the rest notice its death by themselves.
+    _, alive = psutil.wait_procs(servers, timeout=_SHUTDOWN_SECONDS if heads else _NOTICE_SECONDS)
+    for harder in (signal.SIGQUIT, signal.SIGKILL):
+        if not alive:
+            return
+        _signal(alive, harder)
+        _, alive = psutil.wait_procs(alive, timeout=_NOTICE_SECONDS)
+
+
+def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        try:
+            process.send_signal(number)
+        except psutil.NoSuchProcess:
+            continue
+
+
+def _recorded_pid(pid_file: Path) -> int | None:
+    try:
+        return int(pid_file.read_text().splitlines()[0])
+    except FileNotFoundError:
+        return None
+    except (ValueError, IndexError):  # cut short by a full disk or a crash: PostgreSQL would refuse to start
+        pid_file.unlink(missing_ok=True)
+        return 0
