@@ -34,7 +34,8 @@ def test_the_largest_vector_of_equal_numbers_survives_too() -> None:
     "raw",
     [
         [0.0, 0.0], [0, -0.0], [math.nan, 1.0], [math.inf, 1.0], [-math.inf, 1.0], [True, False], [None, 1.0],
-        ["1", "2"], [10**400, 1], [[1.0], [2.0]], [1.0], [1.0, 2.0, 3.0], [], None, "12", b"12", 5, {"0": 1.0, "1": 2.0},
+        ["1", "2"], [10**400, 1], [[1.0], [2.0]], [1.0], [1.0, 2.0, 3.0], [],
+        None, "12", b"12", 5, {"0": 1.0, "1": 2.0},
     ],
 )  # fmt: skip
 def test_br_072_whatever_is_no_usable_vector_is_refused(raw: object) -> None:
