@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from cachetools import TTLCache
 
 from memory_api.embedding.provider import Vector
+from memory_api.errors import EmbeddingError
 
 # 16 MB of doubles: 5,200 vectors of 384, 500 of 4,000.
 _MOST_NUMBERS = 2_000_000
@@ -59,7 +60,13 @@ class QueryCache:
             flight.add_done_callback(_seen)
         else:
             self.counters.joined += 1
-        return (await asyncio.shield(flight)).tolist()
+        try:
+            return (await asyncio.shield(flight)).tolist()
+        except asyncio.CancelledError:
+            waiter = asyncio.current_task()
+            if flight.cancelled() and waiter is not None and not waiter.cancelling():
+                raise EmbeddingError("unavailable", "the embedding provider is closed") from None
+            raise
 
     async def aclose(self) -> None:
         """Cancel what is under way and wait until it is gone."""

@@ -14,6 +14,7 @@ from memory_api.embedding.breaker import Breaker
 from memory_api.embedding.cache import CacheCounters, QueryCache
 from memory_api.embedding.embedder import Embedder
 from memory_api.embedding.provider import ProviderConfig, Vector
+from memory_api.embedding.windows import bounded
 from memory_api.errors import EmbeddingError, EmbeddingFault
 
 Outcome = Literal["ok"] | EmbeddingFault
@@ -22,6 +23,8 @@ Observer = Callable[[Outcome, float, Operation], None]
 """Told of every call that reached the breaker; cache hits and cancelled calls are not told."""
 
 
+# More than eight windows of any model; what a text of megabytes holds beyond is found by words only (BR-078).
+_MOST_CHARACTERS = 64_000
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 
 
@@ -117,8 +120,9 @@ class GuardedProvider:
 def _prepared(text: str, prefix: str, *, number: int = 0) -> str:
     if all(unicodedata.category(char) in _INVISIBLE for char in text):
         raise EmbeddingError("rejected", f"text {number} is blank: there is nothing to embed")
+    kept = bounded(text, characters=_MOST_CHARACTERS)
     # Half a surrogate pair can be in a str and in no request (BR-085).
-    return prefix + text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return prefix + kept.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _foreign(error: Exception) -> EmbeddingError:

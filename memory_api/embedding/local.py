@@ -114,7 +114,13 @@ class LocalEmbedder:
     async def _on(self, pool: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         if self._closed:
             raise EmbeddingError("unavailable", "the embedding provider is closed")
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, work)
+        except asyncio.CancelledError:
+            waiter = asyncio.current_task()
+            if self._closed and waiter is not None and not waiter.cancelling():
+                raise EmbeddingError("unavailable", "the embedding provider is closed") from None
+            raise
 
 
 def _failed(task: asyncio.Task[MiniLm]) -> bool:

@@ -4,6 +4,7 @@ Public on purpose. The same text has the same vector everywhere and always; text
 proportion; texts without a word in common are close to orthogonal. It knows nothing of meaning.
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
@@ -29,7 +30,11 @@ class MockEmbedder:
 
     async def embed(self, texts: Sequence[str], *, deadline: float, urgent: bool) -> list[Vector]:
         del deadline, urgent
-        return [self._vector(text) for text in texts]
+        vectors: list[Vector] = []
+        for text in texts:
+            vectors.append(self._vector(text))
+            await asyncio.sleep(0)
+        return vectors
 
     async def aclose(self) -> None:
         """Nothing to close."""

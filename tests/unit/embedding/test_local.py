@@ -126,6 +126,16 @@ async def test_a_closed_provider_says_so() -> None:
         await fresh.embed_query("anything")
 
 
+async def test_closing_under_load_ends_the_callers_with_an_error_of_ours() -> None:
+    fresh = build_provider(CONFIG)
+    await fresh.warm_up()
+    callers = [asyncio.create_task(fresh.embed_passages(["some text " * 50] * 50, deadline=30)) for _ in range(3)]
+    await asyncio.sleep(0.05)
+    await fresh.aclose()
+    for outcome in await asyncio.gather(*callers, return_exceptions=True):
+        assert isinstance(outcome, EmbeddingError)
+
+
 def test_a_model_file_that_is_not_the_known_one_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "model.onnx"
     shutil.copy(model_file(), other)
