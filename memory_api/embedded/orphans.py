@@ -12,7 +12,7 @@ import psutil
 from memory_api.embedded.folders import SOCKET_NAME
 
 _SHUTDOWN_SECONDS = 30.0
-_NOTICE_SECONDS = 5.0
+_NOTICE_SECONDS = 3.0
 
 
 def clear_the_way(postgres_dir: Path, socket_dir: Path) -> None:

@@ -1,0 +1,86 @@
+"""Folders that a server can live in, and people who start one there."""
+
+import os
+import pwd
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from embedded.people import AS_ROOT, Owner, Person, servers_below
+from waiting import eventually
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Give an empty folder that every user can enter; servers left in it by a failed test are ended."""
+    folder = Path(tempfile.mkdtemp(prefix="keepsake-place-"))
+    folder.chmod(0o755)
+    yield folder
+    for process in servers_below(folder):
+        with suppress(psutil.Error):
+            process.send_signal(signal.SIGQUIT)
+    eventually(lambda: not servers_below(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def programs() -> Iterator[Path]:
+    """Give a folder for copies of PostgreSQL's programs, shared by all tests of a worker."""
+    folder = Path(tempfile.mkdtemp(prefix="keepsake-programs-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def myself(place: Path) -> Person:
+    return Person(place)
+
+
+@pytest.fixture
+def ordinary(place: Path, programs: Path) -> Person:
+    """Give somebody without privileges, with a home of their own: for root a system user that runs nothing else."""
+    home = place / "home"
+    home.mkdir(mode=0o700)
+    if not AS_ROOT:
+        return Person(home)
+    user = next(user for name in ("games", "news", "lp", "mail", "daemon") if (user := _user(name)))
+    os.chown(home, user.pw_uid, user.pw_uid)
+    return Person(home, (user.pw_name, programs))
+
+
+@pytest.fixture(params=["myself", "ordinary"] if AS_ROOT else ["ordinary"])
+def person(request: pytest.FixtureRequest) -> Person:
+    """Give the current user, and when that is root, an ordinary one as well."""
+    chosen: Person = request.getfixturevalue(request.param)
+    return chosen
+
+
+@pytest.fixture
+def own(place: Path) -> Iterator[Callable[[Person, Path], Owner]]:
+    """Start owners; those that a failed test leaves are killed."""
+    started: list[Owner] = []
+
+    def start(person: Person, folder: Path) -> Owner:
+        owner = Owner(person.owns(folder))
+        started.append(owner)
+        return owner
+
+    yield start
+    for owner in started:
+        if owner.process.poll() is None:
+            owner.process.kill()
+        owner.ends()
+
+
+def _user(name: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        return None
