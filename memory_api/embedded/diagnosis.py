@@ -27,6 +27,10 @@ def failure(doing: str, folder: Path, said: str, *, log: Path | None = None) -> 
     """Build the error for a program that failed."""
     if "No space left on device" in said:
         return _full(folder)
+    if "could not look up effective user ID" in said:
+        return ConfigurationError(
+            f"{doing} in {folder} failed: {complaint(said)}; give that user a line in /etc/passwd."
+        )
     where = f" (log: {log})" if log else ""
     return ConfigurationError(f"{doing} in {folder} failed: {complaint(said)}{where}")
 

@@ -4,6 +4,7 @@ A pid file proves nothing: its pid may be dead, a zombie, or somebody else's by 
 called postgres work inside the folder (every server process does), and we only look while we hold the folder's lock.
 """
 
+import os
 import signal
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from memory_api.embedded.folders import SOCKET_NAME
 
 _SHUTDOWN_SECONDS = 30.0
 _NOTICE_SECONDS = 3.0
+_NO_PID = 2**30  # the kernel's own limit is 2**22
 
 
 def clear_the_way(postgres_dir: Path, socket_dir: Path) -> None:
@@ -21,8 +23,7 @@ def clear_the_way(postgres_dir: Path, socket_dir: Path) -> None:
     if (pid := _recorded_pid(pid_file)) is not None:
         _end(_servers_in(postgres_dir), postmaster=pid)
         if psutil.pid_exists(pid):
-            # A zombie or a stranger. PostgreSQL would take it for a living server; it copes with a dead pid itself.
-            pid_file.unlink(missing_ok=True)
+            _declare_dead(pid_file)
     for name in (SOCKET_NAME, f"{SOCKET_NAME}.lock"):
         (socket_dir / name).unlink(missing_ok=True)
 
@@ -56,6 +57,18 @@ def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
             process.send_signal(number)
         except psutil.NoSuchProcess:
             continue
+
+
+def _declare_dead(pid_file: Path) -> None:
+    """Put a pid that no process can have in the place of a zombie's or a stranger's.
+
+    PostgreSQL would take either for a living server. The rest of the file stays, for it names the shared memory, and
+    PostgreSQL's own check of that is the last defence against two servers on one folder.
+    """
+    _, *rest = pid_file.read_text().splitlines(keepends=True)
+    descriptor = os.open(pid_file, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+    with os.fdopen(descriptor, "w") as file:
+        file.writelines([f"{_NO_PID}\n", *rest])
 
 
 def _recorded_pid(pid_file: Path) -> int | None:

@@ -170,9 +170,11 @@ def test_an_owner_killed_while_it_makes_the_database_leaves_nothing_half(person:
 
 def test_the_owner_of_a_server_that_died_still_ends_well(person: Person, own: Own) -> None:
     owner = own(person, person.home / "data")
+    write(owner)
     owner.postmaster.kill()
     eventually(lambda: owner.postmaster.status() == psutil.STATUS_ZOMBIE)
     assert owner.ends() == 0
+    assert rows_after_restart(own, person, person.home / "data") == "20000"
 
 
 def test_a_folder_that_moves_while_it_rests_is_the_same_database(place: Path) -> None:
