@@ -13,7 +13,8 @@ import psutil
 from memory_api.embedded.folders import SOCKET_NAME
 
 _SHUTDOWN_SECONDS = 30.0
-_NOTICE_SECONDS = 3.0
+_NOTICE_SECONDS = 1.0
+_HARDER_SECONDS = 5.0
 _NO_PID = 2**30  # the kernel's own limit is 2**22
 
 
@@ -48,7 +49,7 @@ def _end(servers: list[psutil.Process], *, postmaster: int) -> None:
         if not alive:
             return
         _signal(alive, harder)
-        _, alive = psutil.wait_procs(alive, timeout=_NOTICE_SECONDS)
+        _, alive = psutil.wait_procs(alive, timeout=_HARDER_SECONDS)
 
 
 def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:

@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -62,6 +62,29 @@ def person(request: pytest.FixtureRequest) -> Person:
     return chosen
 
 
+@pytest.fixture(scope="session")
+def store() -> Iterator[Path]:
+    """Keep made databases between the tests of a worker: making one costs more than most tests."""
+    folder = Path(tempfile.mkdtemp(prefix="keepsake-store-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def settled(person: Person, store: Path) -> Iterator[Path]:
+    """Give that person a data folder with a database in it, which other tests have used and will use."""
+    with _lent(person, store) as folder:
+        yield folder
+
+
+@pytest.fixture
+def mine(myself: Person, store: Path) -> Iterator[Path]:
+    """Give ourselves such a folder."""
+    with _lent(myself, store) as folder:
+        yield folder
+
+
 @pytest.fixture
 def own(place: Path) -> Iterator[Callable[[Person, Path], Owner]]:
     """Start owners; those that a failed test leaves are killed."""
@@ -77,6 +100,20 @@ def own(place: Path) -> Iterator[Callable[[Person, Path], Owner]]:
         if owner.process.poll() is None:
             owner.process.kill()
         owner.ends()
+
+
+@contextmanager
+def _lent(person: Person, store: Path) -> Iterator[Path]:
+    stored, folder = store / (person.name or "myself"), person.home / "data"
+    if stored.exists():
+        stored.rename(folder)
+    else:
+        with person.owns(folder) as process:
+            _, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    yield folder
+    if not servers_below(folder) and not (folder / "postgres" / "postmaster.pid").exists():
+        folder.rename(stored)
 
 
 def _user(name: str) -> pwd.struct_passwd | None:

@@ -22,6 +22,10 @@ class Person:
     home: Path
     become: tuple[str | Path, ...] = ()
 
+    @property
+    def name(self) -> str:
+        return str(self.become[0]) if self.become else ""
+
     def owns(self, folder: Path, *, umask: int = 0o022, **environment: str) -> subprocess.Popen[str]:
         """Start a process that owns a server on that folder."""
         return subprocess.Popen(

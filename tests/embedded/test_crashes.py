@@ -1,7 +1,6 @@
 """However the server or its owner ends, the rows are there at the next start, and that start is soon."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -20,7 +19,10 @@ SOON = 12.0
 
 
 def write(owner: Owner) -> None:
-    owner.query("create table kept as select n, repeat('x', 200) as filler from generate_series(1, 20000) as n")
+    owner.query(
+        "drop table if exists kept; "
+        "create table kept as select n, repeat('x', 200) as filler from generate_series(1, 20000) as n"
+    )
 
 
 def rows_after_restart(own: Own, person: Person, folder: Path) -> str:
@@ -40,8 +42,9 @@ def control_state(folder: Path) -> str:
     return next(line.split(":")[1].strip() for line in said.stdout.splitlines() if "cluster state" in line)
 
 
-def test_a_killed_server_starts_anew_in_the_same_owner(place: Path) -> None:
-    with EmbeddedPostgres(place / "data") as postgres:
+def test_a_killed_server_starts_anew_in_the_same_owner(mine: Path) -> None:
+    with EmbeddedPostgres(mine) as postgres:
+        postgres.query("drop table if exists kept")
         postgres.query("create table kept as select generate_series(1, 20000) as n")
         assert postgres.pid
         os.kill(postgres.pid, signal.SIGKILL)
@@ -50,38 +53,34 @@ def test_a_killed_server_starts_anew_in_the_same_owner(place: Path) -> None:
         assert postgres.query("select count(*) from kept") == "20000"
 
 
-def test_a_killed_owner_takes_the_server_down_in_order(person: Person, own: Own) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_a_killed_owner_takes_the_server_down_in_order(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     owner.ends(signal.SIGKILL)
-    eventually(lambda: not servers_below(folder))
-    assert control_state(folder) == "shut down"
-    assert rows_after_restart(own, person, folder) == "20000"
+    eventually(lambda: not servers_below(settled))
+    assert control_state(settled) == "shut down"
+    assert rows_after_restart(own, person, settled) == "20000"
 
 
-def test_the_next_owner_need_not_wait_for_that(person: Person, own: Own) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_the_next_owner_need_not_wait_for_that(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     owner.ends(signal.SIGKILL)
-    assert rows_after_restart(own, person, folder) == "20000"
+    assert rows_after_restart(own, person, settled) == "20000"
 
 
-def test_a_server_without_owner_and_guard_is_found_and_stopped(person: Person, own: Own) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_a_server_without_owner_and_guard_is_found_and_stopped(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     owner.guard.kill()
     owner.ends(signal.SIGKILL)
     assert owner.postmaster.is_running()
-    assert rows_after_restart(own, person, folder) == "20000"
+    assert rows_after_restart(own, person, settled) == "20000"
     assert not owner.postmaster.is_running()
 
 
-def test_backends_without_a_server_are_waited_for(person: Person, own: Own) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_backends_without_a_server_are_waited_for(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     psql = embedded_binaries().program("psql")
     # Busy in one call, such a backend notices nothing; it still holds the shared memory.
@@ -93,65 +92,61 @@ def test_backends_without_a_server_are_waited_for(person: Person, own: Own) -> N
         owner.postmaster.kill()
         owner.process.kill()
         owner.ends()
-        assert servers_below(folder)
-        assert rows_after_restart(own, person, folder) == "20000"
+        assert servers_below(settled)
+        assert rows_after_restart(own, person, settled) == "20000"
 
 
-def test_everything_killed_at_once(person: Person, own: Own) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_everything_killed_at_once(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     owner.guard.kill()
     owner.process.kill()
-    for process in servers_below(folder):
+    for process in servers_below(settled):
         process.kill()
     owner.ends()
-    assert rows_after_restart(own, person, folder) == "20000"
+    assert rows_after_restart(own, person, settled) == "20000"
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_to_the_whole_process_group_shuts_down_in_order(person: Person, own: Own, how: signal.Signals) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_a_signal_to_the_whole_process_group_shuts_down_in_order(
+    person: Person, settled: Path, own: Own, how: signal.Signals
+) -> None:
+    owner = own(person, settled)
     write(owner)
     os.killpg(owner.pid, how)
     assert owner.ends() == (130 if how == signal.SIGINT else -signal.SIGTERM)
-    eventually(lambda: not servers_below(folder))
-    assert control_state(folder) == "shut down"
-    log = next((folder / "postgres" / "log").glob("*.log")).read_text()
+    eventually(lambda: not servers_below(settled))
+    assert control_state(settled) == "shut down"
+    log = next((settled / "postgres" / "log").glob("*.log")).read_text()
     assert "received fast shutdown request" in log
     assert "terminated by signal" not in log
 
 
-def test_a_pid_file_that_names_an_innocent_process_is_stale(person: Person, own: Own) -> None:
-    folder = person.home / "data"
-    owner = own(person, folder)
+def test_a_pid_file_that_names_an_innocent_process_is_stale(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     owner.guard.kill()
     owner.process.kill()
-    for process in servers_below(folder):
+    for process in servers_below(settled):
         process.kill()
     owner.ends()
-    pid_file = folder / "postgres" / "postmaster.pid"
+    pid_file = settled / "postgres" / "postmaster.pid"
     eventually(lambda: not owner.postmaster.is_running())
     lines = pid_file.read_text().splitlines()
     server_uid = pid_file.stat().st_uid
     become = {"user": server_uid} if os.geteuid() == 0 else {}
     with subprocess.Popen(["/bin/sh", "-c", "read line"], stdin=subprocess.PIPE, cwd="/", **become) as innocent:
         pid_file.write_text("\n".join([str(innocent.pid), *lines[1:]]) + "\n")
-        (folder / "run" / ".s.PGSQL.5432.lock").write_text(f"{innocent.pid}\n")
-        assert rows_after_restart(own, person, folder) == "20000"
+        (settled / "run" / ".s.PGSQL.5432.lock").write_text(f"{innocent.pid}\n")
+        assert rows_after_restart(own, person, settled) == "20000"
         assert innocent.poll() is None
         innocent.communicate(b"\n")
 
 
 @pytest.mark.parametrize("content", ["", "not a pid\n", "999999999\n"])
-def test_a_broken_pid_file_is_stale(place: Path, content: str) -> None:
-    folder = place / "data"
-    with EmbeddedPostgres(folder, crash_safe=False):
-        pass
-    (folder / "postgres" / "postmaster.pid").write_text(content)
-    with EmbeddedPostgres(folder, crash_safe=False) as postgres:
+def test_a_broken_pid_file_is_stale(mine: Path, content: str) -> None:
+    (mine / "postgres" / "postmaster.pid").write_text(content)
+    with EmbeddedPostgres(mine, crash_safe=False) as postgres:
         assert postgres.query("select 1") == "1"
 
 
@@ -168,18 +163,19 @@ def test_an_owner_killed_while_it_makes_the_database_leaves_nothing_half(person:
     owner.ends()
 
 
-def test_the_owner_of_a_server_that_died_still_ends_well(person: Person, own: Own) -> None:
-    owner = own(person, person.home / "data")
+def test_the_owner_of_a_server_that_died_still_ends_well(person: Person, settled: Path, own: Own) -> None:
+    owner = own(person, settled)
     write(owner)
     owner.postmaster.kill()
     eventually(lambda: owner.postmaster.status() == psutil.STATUS_ZOMBIE)
     assert owner.ends() == 0
-    assert rows_after_restart(own, person, person.home / "data") == "20000"
+    assert rows_after_restart(own, person, settled) == "20000"
 
 
-def test_a_folder_that_moves_while_it_rests_is_the_same_database(place: Path) -> None:
-    with EmbeddedPostgres(place / "before", crash_safe=False) as postgres:
-        postgres.query("create table kept as select 1 as n")
-    shutil.move(place / "before", place / "after")
+def test_a_folder_that_moves_while_it_rests_is_the_same_database(place: Path, mine: Path) -> None:
+    with EmbeddedPostgres(mine, crash_safe=False) as postgres:
+        postgres.query("drop table if exists kept; create table kept as select 1 as n")
+    mine.rename(place / "after")
     with EmbeddedPostgres(place / "after", crash_safe=False) as postgres:
         assert postgres.query("select count(*) from kept") == "1"
+    (place / "after").rename(mine)

@@ -1,7 +1,8 @@
 """Start, use, stop, start again: as root and as an ordinary user, with every setting in force."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import asyncpg
@@ -28,36 +29,48 @@ def test_data_survives_a_restart(person: Person, own: Callable[[Person, Path], O
     assert again.ends() == 0
 
 
+@contextmanager
+def moved(folder: Path, to: Path) -> Iterator[Path]:
+    folder.rename(to)
+    yield to
+    to.rename(folder)
+
+
 async def test_both_addresses_lead_into_a_folder_with_spaces_and_unicode(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPORT", "1")
     monkeypatch.setenv("PGHOST", "nowhere.invalid")
-    postgres = EmbeddedPostgres(place / "mein Gedächtnis 记忆", crash_safe=False)
-    with postgres:
-        postgres.ensure_database('o"dd näme')
-        postgres.ensure_database('o"dd näme')
-        engine = create_async_engine(postgres.url('o"dd näme'))
+    name = 'o"dd näme'
+    with (
+        moved(mine, place / "mein Gedächtnis 记忆") as folder,
+        EmbeddedPostgres(folder, crash_safe=False) as postgres,
+    ):
+        postgres.ensure_database(name)
+        postgres.ensure_database(name)
+        engine = create_async_engine(postgres.url(name))
         async with engine.connect() as connection:
-            assert await connection.scalar(text("select current_database()")) == 'o"dd näme'
+            assert await connection.scalar(text("select current_database()")) == name
         await engine.dispose()
-        direct = await asyncpg.connect(postgres.dsn('o"dd näme'))
+        direct = await asyncpg.connect(postgres.dsn(name))
         assert await direct.fetchval("select 1") == 1
         await direct.close()
+        assert postgres.query("show unix_socket_directories").strip('"').startswith(str(folder))
 
 
 @pytest.mark.parametrize("name", ["x" * 120, "a,b", "100%", "it's", 'say "so"', "back\\slash"])
-def test_a_path_that_no_socket_address_can_hold_is_no_obstacle(place: Path, name: str) -> None:
-    with EmbeddedPostgres(place / name, crash_safe=False) as postgres:
-        assert postgres.query("select 1") == "1"
-        socket_dir = Path(postgres.query("show unix_socket_directories").strip('"'))
-        assert not socket_dir.is_relative_to(place)
-        assert socket_dir.stat().st_mode & 0o777 == 0o700
-    assert not socket_dir.exists()
+def test_a_path_that_no_socket_address_can_hold_is_no_obstacle(place: Path, mine: Path, name: str) -> None:
+    with moved(mine, place / name) as folder:
+        with EmbeddedPostgres(folder, crash_safe=False) as postgres:
+            assert postgres.query("select 1") == "1"
+            socket_dir = Path(postgres.query("show unix_socket_directories").strip('"'))
+            assert not socket_dir.is_relative_to(place)
+            assert socket_dir.stat().st_mode & 0o777 == 0o700
+        assert not socket_dir.exists()
 
 
-def test_start_and_stop_may_be_said_twice(place: Path) -> None:
-    postgres = EmbeddedPostgres(place / "data", crash_safe=False)
+def test_start_and_stop_may_be_said_twice(mine: Path) -> None:
+    postgres = EmbeddedPostgres(mine, crash_safe=False)
     assert not postgres.running()
     postgres.start()
     first = postgres.pid
@@ -74,8 +87,8 @@ def test_start_and_stop_may_be_said_twice(place: Path) -> None:
     postgres.stop()
 
 
-def test_the_server_outlives_the_thread_that_started_it(place: Path) -> None:
-    postgres = EmbeddedPostgres(place / "data", crash_safe=False)
+def test_the_server_outlives_the_thread_that_started_it(mine: Path) -> None:
+    postgres = EmbeddedPostgres(mine, crash_safe=False)
     thread = threading.Thread(target=postgres.start)
     thread.start()
     thread.join()
@@ -83,7 +96,7 @@ def test_the_server_outlives_the_thread_that_started_it(place: Path) -> None:
     postgres.stop()
 
 
-def test_a_stop_ends_a_start_that_waits(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_ends_a_start_that_waits(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = threading.Event()
 
     def never(_: Path) -> str:
@@ -99,7 +112,7 @@ def test_a_stop_ends_a_start_that_waits(place: Path, monkeypatch: pytest.MonkeyP
             said.append(error)
 
     monkeypatch.setattr("memory_api.embedded.postmaster.probe", never)
-    postgres = EmbeddedPostgres(place / "data", crash_safe=False)
+    postgres = EmbeddedPostgres(mine, crash_safe=False)
     thread = threading.Thread(target=start)
     thread.start()
     assert asked.wait(20)
@@ -149,9 +162,9 @@ def test_a_small_dev_shm_is_left_alone(
     assert chosen.get("dynamic_shared_memory_type") == kind
 
 
-def test_the_log_keeps_errors_but_not_what_somebody_remembered(place: Path) -> None:
-    with EmbeddedPostgres(place / "data", crash_safe=False) as postgres:
-        postgres.query("create table secrets (body text check (length(body) < 5))")
+def test_the_log_keeps_errors_but_not_what_somebody_remembered(mine: Path) -> None:
+    with EmbeddedPostgres(mine, crash_safe=False) as postgres:
+        postgres.query("drop table if exists secrets; create table secrets (body text check (length(body) < 5))")
         with pytest.raises(ConfigurationError, match="violates check constraint"):
             postgres.query("do $$ begin insert into secrets values (repeat('hush', 2)); end $$")
         log = next((postgres.data_dir / "postgres" / "log").glob("*.log"))
@@ -160,8 +173,8 @@ def test_the_log_keeps_errors_but_not_what_somebody_remembered(place: Path) -> N
     assert "starting up" not in log.read_text()
 
 
-def test_the_way_in_is_private(place: Path) -> None:
-    with EmbeddedPostgres(place / "data", crash_safe=False) as postgres:
+def test_the_way_in_is_private(mine: Path) -> None:
+    with EmbeddedPostgres(mine, crash_safe=False) as postgres:
         assert (postgres.data_dir / "run").stat().st_mode & 0o777 == 0o700
         assert (postgres.data_dir / "postgres").stat().st_mode & 0o777 == 0o700
         assert postgres.pid

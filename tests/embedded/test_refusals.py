@@ -44,19 +44,18 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
         subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_a_second_owner_in_this_process_is_refused(place: Path) -> None:
-    with EmbeddedPostgres(place / "data", crash_safe=False) as first:
-        line = refusal(place / "data")
-        assert f"{place / 'data'} is in use by another Keepsake (pid {os.getpid()})" in line
+def test_a_second_owner_in_this_process_is_refused(mine: Path) -> None:
+    with EmbeddedPostgres(mine, crash_safe=False) as first:
+        line = refusal(mine)
+        assert f"{mine} is in use by another Keepsake (pid {os.getpid()})" in line
         assert first.query("select 1") == "1"
 
 
 def test_a_second_owner_elsewhere_is_refused_by_the_pid_of_the_first(
-    person: Person, own: Callable[[Person, Path], Owner]
+    person: Person, settled: Path, own: Callable[[Person, Path], Owner]
 ) -> None:
-    folder = person.home / "data"
-    first = own(person, folder)
-    assert f"in use by another Keepsake (pid {first.pid})" in person.is_refused(folder)
+    first = own(person, settled)
+    assert f"in use by another Keepsake (pid {first.pid})" in person.is_refused(settled)
     assert first.query("select 1") == "1"
     assert first.ends() == 0
 
@@ -112,10 +111,8 @@ def test_a_folder_that_is_not_ours_to_write(ordinary: Person) -> None:
 
 
 @root_only
-def test_a_folder_made_by_root_is_refused_to_an_ordinary_user(place: Path, ordinary: Person) -> None:
-    with EmbeddedPostgres(place / "data", crash_safe=False):
-        pass
-    assert "it is not yours to write" in ordinary.is_refused(place / "data")
+def test_a_folder_made_by_root_is_refused_to_an_ordinary_user(mine: Path, ordinary: Person) -> None:
+    assert "it is not yours to write" in ordinary.is_refused(mine)
 
 
 @root_only
@@ -189,24 +186,24 @@ def test_a_user_without_a_name_is_told_so(place: Path, programs: Path) -> None:
     assert "/etc/passwd" in line
 
 
-def test_a_setting_that_postgresql_refuses_is_named(place: Path) -> None:
-    assert 'invalid value for parameter "work_mem": "plenty"' in refusal(
-        place / "data", settings={"work_mem": "plenty"}
-    )
-    assert "start.log" in refusal(place / "data", settings={"shared_buffers": "1"})
+def test_a_setting_that_postgresql_refuses_is_named(mine: Path) -> None:
+    assert 'invalid value for parameter "work_mem": "plenty"' in refusal(mine, settings={"work_mem": "plenty"})
+    assert "start.log" in refusal(mine, settings={"shared_buffers": "1"})
 
 
-def test_a_library_that_is_missing_is_named_from_the_servers_own_log(place: Path) -> None:
-    line = refusal(place / "data", settings={"shared_preload_libraries": "no_such_library"})
+def test_a_library_that_is_missing_is_named_from_the_servers_own_log(mine: Path) -> None:
+    line = refusal(mine, settings={"shared_preload_libraries": "no_such_library"})
     assert "no_such_library" in line
 
 
-def test_somebody_elses_socket_folder_is_not_taken_over(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_somebody_elses_socket_folder_is_not_taken_over(
+    place: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     elsewhere = place / "open-to-all"
     elsewhere.mkdir()
     elsewhere.chmod(0o777)
     monkeypatch.setattr("memory_api.embedded.server.Folders.socket_dir", lambda _: elsewhere)
-    assert f"{elsewhere} must be a folder of the user" in refusal(place / "data")
+    assert f"{elsewhere} must be a folder of the user" in refusal(mine)
 
 
 def _known(uid: int) -> bool:
