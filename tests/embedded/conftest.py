@@ -86,12 +86,12 @@ def mine(myself: Person, store: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def own(place: Path) -> Iterator[Callable[[Person, Path], Owner]]:
+def own(place: Path) -> Iterator[Callable[..., Owner]]:
     """Start owners; those that a failed test leaves are killed."""
     started: list[Owner] = []
 
-    def start(person: Person, folder: Path) -> Owner:
-        owner = Owner(person.owns(folder))
+    def start(person: Person, folder: Path, *, safe: bool = False) -> Owner:
+        owner = Owner(person.owns(folder) if safe else person.owns(folder, FLEETING="1"))
         started.append(owner)
         return owner
 
@@ -108,7 +108,7 @@ def _lent(person: Person, store: Path) -> Iterator[Path]:
     if stored.exists():
         stored.rename(folder)
     else:
-        with person.owns(folder) as process:
+        with person.owns(folder, FLEETING="1") as process:
             _, said = process.communicate(timeout=60)
         assert process.returncode == 0, said
     yield folder

@@ -4,8 +4,10 @@
 
 Prints one JSON line when the server is ready, then runs each line of its input as SQL and prints the answer as JSON.
 Ends in order at the end of its input or at Ctrl-C. A ConfigurationError is one line on stderr and exit code 2, as in
-the command-line program. With NAME, root becomes that user first, after all imports: the interpreter itself may lie
-where nobody but root can go, and so may the wheel, which is copied to PROGRAMS.
+the command-line program. FLEETING in the environment turns the waiting for the disk off.
+
+With NAME, root becomes that user first, after all imports: the interpreter itself may lie where nobody but root can
+go, and so may the wheel, which is copied to PROGRAMS.
 """
 
 import json
@@ -23,7 +25,7 @@ def main() -> int:
     folder = Path(sys.argv[1])
     binaries = become(sys.argv[2], Path(sys.argv[3])) if len(sys.argv) > 2 else None
     try:
-        with EmbeddedPostgres(folder, binaries=binaries) as postgres:
+        with EmbeddedPostgres(folder, binaries=binaries, crash_safe="FLEETING" not in os.environ) as postgres:
             say({"pid": postgres.pid, "dsn": postgres.dsn("postgres")})
             for line in sys.stdin:
                 say(postgres.query(line))

@@ -26,7 +26,7 @@ class Person:
     def name(self) -> str:
         return str(self.become[0]) if self.become else ""
 
-    def owns(self, folder: Path, *, umask: int = 0o022, **environment: str) -> subprocess.Popen[str]:
+    def owns(self, folder: Path, **environment: str) -> subprocess.Popen[str]:
         """Start a process that owns a server on that folder."""
         return subprocess.Popen(
             [sys.executable, "-X", "dev", "-W", "error", OWNER, folder, *self.become],
@@ -37,7 +37,6 @@ class Person:
             cwd="/",
             env={**os.environ, "HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1", **environment},
             start_new_session=True,
-            umask=umask,
         )
 
     def is_refused(self, folder: Path, **environment: str) -> str:

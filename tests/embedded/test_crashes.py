@@ -14,7 +14,7 @@ from embedded.people import Owner, Person, servers_below
 from memory_api.embedded import EmbeddedPostgres, embedded_binaries
 from waiting import eventually
 
-Own = Callable[[Person, Path], Owner]
+Own = Callable[..., Owner]
 SOON = 12.0
 
 
@@ -25,9 +25,9 @@ def write(owner: Owner) -> None:
     )
 
 
-def rows_after_restart(own: Own, person: Person, folder: Path) -> str:
+def rows_after_restart(own: Own, person: Person, folder: Path, *, safe: bool = False) -> str:
     begun = time.monotonic()
-    owner = own(person, folder)
+    owner = own(person, folder, safe=safe)
     assert time.monotonic() - begun < SOON
     count = owner.query("select count(*) from kept")
     assert owner.ends() == 0
@@ -54,12 +54,12 @@ def test_a_killed_server_starts_anew_in_the_same_owner(mine: Path) -> None:
 
 
 def test_a_killed_owner_takes_the_server_down_in_order(person: Person, settled: Path, own: Own) -> None:
-    owner = own(person, settled)
+    owner = own(person, settled, safe=True)
     write(owner)
     owner.ends(signal.SIGKILL)
     eventually(lambda: not servers_below(settled))
     assert control_state(settled) == "shut down"
-    assert rows_after_restart(own, person, settled) == "20000"
+    assert rows_after_restart(own, person, settled, safe=True) == "20000"
 
 
 def test_the_next_owner_need_not_wait_for_that(person: Person, settled: Path, own: Own) -> None:
@@ -97,14 +97,14 @@ def test_backends_without_a_server_are_waited_for(person: Person, settled: Path,
 
 
 def test_everything_killed_at_once(person: Person, settled: Path, own: Own) -> None:
-    owner = own(person, settled)
+    owner = own(person, settled, safe=True)
     write(owner)
     owner.guard.kill()
     owner.process.kill()
     for process in servers_below(settled):
         process.kill()
     owner.ends()
-    assert rows_after_restart(own, person, settled) == "20000"
+    assert rows_after_restart(own, person, settled, safe=True) == "20000"
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -152,7 +152,7 @@ def test_a_broken_pid_file_is_stale(mine: Path, content: str) -> None:
 
 def test_an_owner_killed_while_it_makes_the_database_leaves_nothing_half(person: Person, own: Own) -> None:
     folder = person.home / "data"
-    process = person.owns(folder)
+    process = person.owns(folder, FLEETING="1")
     eventually(lambda: list(folder.glob("init-*/base")) if folder.exists() else False)
     process.kill()
     process.communicate()

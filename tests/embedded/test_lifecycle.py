@@ -17,7 +17,7 @@ from memory_api.errors import ConfigurationError
 from waiting import eventually
 
 
-def test_data_survives_a_restart(person: Person, own: Callable[[Person, Path], Owner]) -> None:
+def test_data_survives_a_restart(person: Person, own: Callable[..., Owner]) -> None:
     folder = person.home / "data"
     owner = own(person, folder)
     assert owner.postmaster.uids().real != 0

@@ -52,7 +52,7 @@ def test_a_second_owner_in_this_process_is_refused(mine: Path) -> None:
 
 
 def test_a_second_owner_elsewhere_is_refused_by_the_pid_of_the_first(
-    person: Person, settled: Path, own: Callable[[Person, Path], Owner]
+    person: Person, settled: Path, own: Callable[..., Owner]
 ) -> None:
     first = own(person, settled)
     assert f"in use by another Keepsake (pid {first.pid})" in person.is_refused(settled)
