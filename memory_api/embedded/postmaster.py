@@ -106,7 +106,7 @@ def launch(
 
 def _spawn(folders: Folders, command: list[str | Path], account: Account, socket_dir: Path) -> Postmaster:
     try:
-        clear_the_way(folders.postgres, socket_dir)
+        clear_the_way(folders.postgres, socket_dir, account)
         with os.fdopen(folders.open_start_log(), "wb") as log:
             process = account.popen(command, output=log)
     except OSError as error:

@@ -55,6 +55,15 @@ def ordinary(place: Path, programs: Path) -> Person:
     return Person(home, (user.pw_name, programs))
 
 
+@pytest.fixture
+def contained(place: Path) -> Person:
+    """Give root with the rights that it has in a container: it may not look into other users' processes."""
+    if not (AS_ROOT and shutil.which("setpriv")):
+        pytest.skip("needs root and setpriv")
+    rights = "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service"
+    return Person(place, through=("setpriv", "--bounding-set", rights))
+
+
 @pytest.fixture(params=["myself", "ordinary"] if AS_ROOT else ["ordinary"])
 def person(request: pytest.FixtureRequest) -> Person:
     """Give the current user, and when that is root, an ordinary one as well."""

@@ -21,6 +21,7 @@ class Person:
 
     home: Path
     become: tuple[str | Path, ...] = ()
+    through: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -29,7 +30,7 @@ class Person:
     def owns(self, folder: Path, **environment: str) -> subprocess.Popen[str]:
         """Start a process that owns a server on that folder."""
         return subprocess.Popen(
-            [sys.executable, "-X", "dev", "-W", "error", OWNER, folder, *self.become],
+            [*self.through, sys.executable, "-X", "dev", "-W", "error", OWNER, folder, *self.become],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

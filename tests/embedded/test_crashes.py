@@ -79,6 +79,16 @@ def test_a_server_without_owner_and_guard_is_found_and_stopped(person: Person, s
     assert not owner.postmaster.is_running()
 
 
+def test_root_of_a_container_finds_it_too(mine: Path, contained: Person, own: Own) -> None:
+    owner = own(contained, mine)
+    write(owner)
+    owner.guard.kill()
+    owner.ends(signal.SIGKILL)
+    assert owner.postmaster.is_running()
+    assert rows_after_restart(own, contained, mine) == "20000"
+    assert not owner.postmaster.is_running()
+
+
 def test_backends_without_a_server_are_waited_for(person: Person, settled: Path, own: Own) -> None:
     owner = own(person, settled)
     write(owner)
