@@ -12,6 +12,7 @@ KeepsakeError
 └── EmbeddingError            never reaches a caller: saves stay pending, recall degrades
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 
@@ -26,14 +27,20 @@ class ConfigurationError(KeepsakeError):
 class ManifestError(ConfigurationError):
     """A manifest that does not hold against its CRD.
 
-    `problems` are (field path, message) pairs in the API server's words where it has some.
+    `problems` are (field path, message) pairs in the API server's words where it has some; `lines` the line of each,
+    where lines are known.
     """
 
-    def __init__(self, source: str, problems: list[tuple[str, str]]) -> None:
+    def __init__(self, source: str, problems: list[tuple[str, str]], lines: Sequence[int] = ()) -> None:
         self.source = source
         self.problems = problems
+        self.lines = tuple(lines)
+        places = [f"{source}:{line}" for line in self.lines] or [source] * len(problems)
         super().__init__(
-            "; ".join(f"{source}: {path}: {text}" if path else f"{source}: {text}" for path, text in problems)
+            "; ".join(
+                f"{place}: {path}: {text}" if path else f"{place}: {text}"
+                for place, (path, text) in zip(places, problems, strict=True)
+            )
         )
 
 

@@ -1,6 +1,6 @@
 """The rules a workspace lives by: what a MemoryPolicy says, as plain values.
 
-Field names follow the manifest (`crds/memorypolicies.yaml`) in snake case; the defaults here and the defaults of the CRD
+Field names follow the manifest (`crds/memorypolicies.yaml`) in snake case; the defaults here and those of the CRD
 schema are the same, and a test says so. Durations are `timedelta`, ratios floats.
 """
 

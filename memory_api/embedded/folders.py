@@ -117,7 +117,7 @@ class Folders:
 
 
 def default_data_dir(base: Path) -> Path:
-    """Give the data folder of a checkout: `.keepsake` in it, or a state folder where root's server cannot go."""
+    """Give a checkout's data folder: `.keepsake` in it, or a state folder where root's server cannot reach that."""
     base = Path(os.path.realpath(base))
     inside = base / ".keepsake"
     account = server_account(inside / "postgres")

@@ -11,7 +11,7 @@ Vector = list[float]
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds until a call is given up: one for the query of a recall, one for a save, one for a batch of the backfill."""
+    """Seconds until a call is given up: for the query of a recall, for a save, for a batch of the backfill."""
 
     query: float = 1.5
     save: float = 3.0
@@ -53,5 +53,8 @@ class EmbeddingProvider(Protocol):
 
     async def embed_passages(self, texts: Sequence[str], *, deadline: float) -> list[Vector]:
         """Vectors in the order of `texts`, within `deadline` seconds; all of them or an error."""
+
+    async def warm_up(self) -> None:
+        """Load what the first call would have to wait for; may be left out. Raises `EmbeddingError`."""
 
     async def aclose(self) -> None: ...

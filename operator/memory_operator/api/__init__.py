@@ -1,1 +1,1 @@
-"""Typed specs of the custom resources and the CRDs generated from them."""
+"""The kinds that Keepsake adds to Kubernetes, as typed models: the source of `crds/*.yaml`."""

@@ -1,0 +1,164 @@
+"""Wires memory-api together: engine, embedder, policy, workers and the two HTTP apps. Decides nothing itself."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Self
+
+import structlog
+from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
+from fastapi_offline import FastAPIOffline
+from prometheus_client import make_asgi_app
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from memory_api import __version__
+from memory_api.db.engine import create_engine
+from memory_api.domain.policy import Policy
+from memory_api.embedding.factory import build_provider
+from memory_api.embedding.provider import EmbeddingProvider, ProviderConfig
+from memory_api.errors import ConfigurationError, DependencyDown, EmbeddingError
+from memory_api.http import memories, problem, recall, relations, shared, status
+from memory_api.http.body import MAX_BODY_BYTES
+from memory_api.http.middleware import Observe
+from memory_api.manifests.watch import PolicySource
+from memory_api.services.context import Context
+from memory_api.services.standing import Standing, claim
+from memory_api.settings import Settings
+from memory_api.telemetry import Metrics
+from memory_api.workers.backfill import run_backfill
+
+CLAIM_RETRY_SECONDS = 1.0
+
+log = structlog.get_logger()
+
+
+class MemoryApi:
+    """One memory-api: `async with` opens it, `api` and `health` are its two apps.
+
+    Opening tries to claim the store once, so that a wrong configuration ends the program at start; a database that is
+    away only keeps it from being ready, and claiming goes on in the background.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        database_url: str,
+        provider: ProviderConfig | None,
+        policy: PolicySource | None,
+        workers: bool = True,
+        reembed: bool = False,
+    ) -> None:
+        self.metrics = Metrics()
+        self.standing = Standing(policy_error=lambda: policy.error if policy else None)
+        self.api = api_app(self.standing, self.metrics)
+        self.health = status.health_app(self.standing, self.metrics)
+        self.metrics_app = Starlette(routes=[Mount("/metrics", make_asgi_app(self.metrics.registry))])
+        self.fatal: ConfigurationError | None = None
+        self.ended = asyncio.Event()
+        self._settings = settings
+        self._engine = create_engine(database_url)
+        self._config = provider
+        self._provider = build_provider(provider, observer=self._observe_embedding) if provider else None
+        self._policy = policy
+        self._workers = workers
+        self._reembed = reembed
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        """Claim the store, load the embedder, start the workers.
+
+        Raises:
+            ConfigurationError: the store is another workspace's, or holds vectors of another model.
+        """
+        if self._policy:
+            self._spawn(self._policy.run())
+        if self._provider:
+            self._spawn(self._warm_up(self._provider))
+        if not await self._claim_once():
+            self._spawn(self._claim_later())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._provider:
+            await self._provider.aclose()
+        await self._engine.dispose()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.create_task(work))
+
+    async def _claim_once(self) -> bool:
+        try:
+            workspace = await claim(self._engine, self._settings, self._provider, reembed=self._reembed)
+        except DependencyDown:
+            self.standing.reason = "DatabaseUnreachable"
+            return False
+        if workspace is None:
+            self.standing.reason = "SchemaNotAtHead"
+            return False
+        policy = self._policy
+        context = Context(
+            engine=self._engine,
+            workspace_name=workspace.name,
+            workspace_uid=workspace.uid,
+            policy=(lambda: policy.policy) if policy else Policy,
+            provider=self._provider,
+        )
+        if self._config:
+            context.timeouts, context.batch_size = self._config.timeouts, self._config.batch_size
+        self.standing.context = context
+        if self._workers:
+            self._spawn(run_backfill(context, self.metrics))
+        log.info("serving", workspace=workspace.name)
+        return True
+
+    async def _claim_later(self) -> None:
+        """Until the database is there and at head. What can never work ends the program, as it would have at start."""
+        log.warning("not ready", reason=self.standing.reason)
+        try:
+            claimed = False
+            while not claimed:
+                await asyncio.sleep(CLAIM_RETRY_SECONDS)
+                claimed = await self._claim_once()
+        except ConfigurationError as error:
+            self.fatal = error
+            self.ended.set()
+
+    async def _warm_up(self, provider: EmbeddingProvider) -> None:
+        try:
+            await provider.warm_up()
+        except EmbeddingError as error:
+            log.warning("embedder not warm", fault=error.fault)
+
+    def _observe_embedding(self, outcome: str, seconds: float, operation: str) -> None:
+        self.metrics.embeddings.labels(operation, outcome).inc()
+        self.metrics.embedding_seconds.labels(operation).observe(seconds)
+        self.standing.embedding_fault = None if outcome == "ok" else outcome
+
+
+def api_app(standing: Standing, metrics: Metrics) -> FastAPI:
+    """The app of the API port."""
+    app = FastAPIOffline(
+        title="Keepsake memory-api",
+        version=__version__,
+        summary="Durable, ranked memory for AI agents",
+        redoc_url=None,
+        max_body_size=MAX_BODY_BYTES,
+        responses={
+            code: {"model": problem.Problem, "description": text}
+            for code, text in ((400, "unreadable"), (422, "readable but wrong"), (503, "a dependency is down"))
+        },
+    )
+    app.state.standing = standing
+    app.state.context = standing.serving
+    problem.install(app)
+    app.add_middleware(Observe, metrics=metrics)
+    for router in (memories.router, recall.router, shared.router, relations.router, status.router):
+        app.include_router(router, prefix="/api/v1")
+    app.add_api_route("/healthz", status.healthz, methods=["GET"], include_in_schema=False)
+    app.add_api_route("/", lambda: RedirectResponse("/docs"), methods=["GET"], include_in_schema=False)
+    return app

@@ -1,0 +1,93 @@
+"""`keepsake serve` and `keepsake migrate`: memory-api against a database of yours."""
+
+import asyncio
+import ipaddress
+
+import click
+
+from memory_api.app import MemoryApi
+from memory_api.cli.serving import Ports, bound, serve
+from memory_api.db.engine import create_engine
+from memory_api.db.migrate import migrate
+from memory_api.errors import ConfigurationError
+from memory_api.manifests import PolicySource, load_provider, secret_value
+from memory_api.settings import load_settings
+from memory_api.telemetry import configure_logs
+
+
+def run_serve(
+    *,
+    host: str,
+    port: int,
+    health_port: int | None,
+    metrics_port: int | None,
+    workers: bool,
+    reembed: bool,
+    insecure: bool,
+) -> None:
+    """Serve until told to stop.
+
+    Raises:
+        ConfigurationError: settings, manifests, ports or the store do not allow it.
+    """
+    settings = load_settings()
+    refuse_open_address(host, insecure=insecure)
+    configure_logs(settings.log_level)
+    if settings.provider_file is None:
+        raise ConfigurationError(
+            "no embedding Provider: set KEEPSAKE_PROVIDER_FILE to a Provider manifest (crds/samples has some)"
+        )
+    provider = load_provider(settings.provider_file, secret_value)
+    policy = PolicySource(settings.policy_file) if settings.policy_file else None
+    with bound(Ports.beside(host, port, health_port, metrics_port)) as listeners:
+
+        async def run() -> None:
+            memory_api = MemoryApi(
+                settings,
+                database_url=settings.resolved_database_url(),
+                provider=provider,
+                policy=policy,
+                workers=workers,
+                reembed=reembed,
+            )
+            await serve(memory_api, listeners)
+
+        asyncio.run(run())
+
+
+def run_migrate() -> None:
+    """Migrate and say where the schema stands.
+
+    Raises:
+        ConfigurationError: the server cannot hold the schema.
+        DependencyDown: it cannot be reached.
+    """
+    settings = load_settings()
+    revision = asyncio.run(migrate_database(settings.resolved_database_url(), text_config=settings.text_config))
+    click.echo(f"The schema is at revision {revision}.")
+
+
+async def migrate_database(url: str, *, text_config: str) -> str:
+    """Bring the schema of the database at `url` to head, and return that revision."""
+    engine = create_engine(url)
+    try:
+        return await migrate(engine, text_config=text_config)
+    finally:
+        await engine.dispose()
+
+
+def refuse_open_address(host: str, *, insecure: bool) -> None:
+    """Without authentication only this machine may call.
+
+    Raises:
+        ConfigurationError: another address, and --insecure is not given.
+    """
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        loopback = host == "localhost"
+    if not loopback and not insecure:
+        raise ConfigurationError(
+            f"{host} is not a loopback address and every caller would be admin; "
+            "listen on 127.0.0.1, or add --insecure where only trusted callers reach this address"
+        )

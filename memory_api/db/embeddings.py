@@ -1,0 +1,84 @@
+"""The embedding queue: work that is claimed by lease, done without a connection, and written back if still wanted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+LEASE_SECONDS = 120
+MAX_REJECTIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One memory that waits for its vector; `revision` is the wording that was read."""
+
+    memory_id: UUID
+    revision: int
+    attempts: int
+    title: str | None
+    content: str
+
+    @property
+    def text_to_embed(self) -> str:
+        return f"{self.title}\n{self.content}" if self.title else self.content
+
+
+async def lease(connection: AsyncConnection, *, limit: int) -> list[Job]:
+    """Take up to `limit` due jobs; nobody else sees them until the lease runs out."""
+    rows = await connection.execute(
+        text(
+            "with due as ("
+            " select memory_id from embedding_queue where not failed and next_attempt_at <= now()"
+            " order by next_attempt_at limit :limit for update skip locked)"
+            " update embedding_queue q set next_attempt_at = now() + make_interval(secs => :lease)"
+            " from due, memories m where q.memory_id = due.memory_id and m.id = q.memory_id"
+            " returning q.memory_id, q.attempts, m.revision, m.title, m.content"
+        ),
+        {"limit": limit, "lease": LEASE_SECONDS},
+    )
+    return [Job(row.memory_id, row.revision, row.attempts, row.title, row.content) for row in rows]
+
+
+async def finish(connection: AsyncConnection, jobs: Sequence[Job], vectors: Sequence[Sequence[float]]) -> int:
+    """Write the vectors of rows that still exist in the wording that was read; return how many were written.
+
+    A memory that was forgotten meanwhile stays forgotten (BR-102); one that was reworded keeps its place in the queue.
+    """
+    result = await connection.execute(
+        text(
+            "with done as materialized ("
+            " select m.id, d.vector"
+            " from unnest(cast(:ids as uuid[]), cast(:revisions as integer[]), cast(:vectors as text[]))"
+            "   as d(id, revision, vector)"
+            " join memories m on m.id = d.id and m.revision = d.revision order by m.id for update of m),"
+            " cleared as (delete from embedding_queue q using done where q.memory_id = done.id)"
+            " insert into memory_vectors (memory_id, embedding) select id, cast(vector as halfvec) from done"
+            " on conflict (memory_id) do update set embedding = excluded.embedding returning memory_id"
+        ),
+        {
+            "ids": [job.memory_id for job in jobs],
+            "revisions": [job.revision for job in jobs],
+            "vectors": ["[" + ",".join(map(repr, vector)) + "]" for vector in vectors],
+        },
+    )
+    return len(result.all())
+
+
+async def postpone(connection: AsyncConnection, jobs: Sequence[Job], *, seconds: float, rejected: bool) -> None:
+    """Give the jobs back for a later attempt. A text that the provider refused too often is `failed` for good."""
+    await connection.execute(
+        text(
+            "update embedding_queue set attempts = attempts + 1,"
+            " next_attempt_at = now() + make_interval(secs => :seconds),"
+            " failed = :rejected and attempts + 1 >= :most where memory_id = any(:ids)"
+        ),
+        {
+            "ids": [job.memory_id for job in jobs],
+            "seconds": seconds,
+            "rejected": rejected,
+            "most": MAX_REJECTIONS,
+        },
+    )

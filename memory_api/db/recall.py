@@ -1,0 +1,170 @@
+"""The recall statement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.resources import files
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from memory_api.db.memories import COLUMNS, to_memory
+from memory_api.db.visibility import Fragment
+from memory_api.domain.memory import Memory
+from memory_api.domain.policy import Policy
+
+_STATEMENT = files("memory_api.db").joinpath("recall.sql").read_text()
+_NEWEST = files("memory_api.db").joinpath("recall_newest.sql").read_text()
+_COLUMNS = f"""{COLUMNS},
+  exists (select from relations r where r.source_id = m.id) or exists (select from relations r where r.target_id = m.id)
+    as has_relations"""
+# How deep the vector arm goes. The lexical arm is bounded by what matches.
+VECTOR_DEPTH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a hit stands where it stands. Ranks count from 1 and are None in an arm that did not find it.
+
+    `lexical_score` is the sum of IDF (with what neighbours in the session lent), `coverage` the share of the query's
+    IDF that the row's own words hold, `cosine` the raw similarity; `score` is (fused + session) * decay * tier_weight.
+    """
+
+    score: float
+    decay: float
+    tier_weight: float
+    fused: float | None = None
+    lexical_rank: int | None = None
+    lexical_score: float | None = None
+    coverage: float | None = None
+    vector_rank: int | None = None
+    cosine: float | None = None
+    session_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    memory: Memory
+    explanation: Explanation
+    has_relations: bool = False
+
+
+async def words_that_count(connection: AsyncConnection, words: Sequence[str]) -> list[bool]:
+    """For each word, whether anything is left of it to search for: stop words leave nothing."""
+    rows = await connection.execute(
+        text(
+            "select length(keepsake_lexemes(word)) > 0"
+            " from unnest(cast(:words as text[])) with ordinality as w(word, place) order by place"
+        ),
+        {"words": list(words)},
+    )
+    return [bool(row[0]) for row in rows]
+
+
+async def rank(
+    connection: AsyncConnection,
+    seen: Fragment,
+    filters: Fragment,
+    policy: Policy,
+    *,
+    query: str,
+    vector: Sequence[float] | None,
+    lexical: bool,
+    min_relevance: float,
+    limit: int,
+    preview_above: int | None,
+) -> list[Hit]:
+    """The best `limit` rows for `query`, best first. Without `vector` only the words count."""
+    rules = policy.recall
+    rows = await connection.execute(
+        text(_filled(_STATEMENT, seen, filters)),
+        {
+            **seen.params,
+            **filters.params,
+            **_recency(policy),
+            "query": query,
+            "lexical": lexical,
+            "vector": _halfvec(vector),
+            "depth": VECTOR_DEPTH,
+            "fusion": rules.fusion,
+            "k": float(rules.rrf_k),
+            "lexical_weight": rules.lexical_weight,
+            "vector_weight": rules.vector_weight,
+            "neighbours": rules.session.neighbours,
+            "neighbour_weight": rules.session.neighbour_weight,
+            "session_weight": rules.session.session_weight,
+            "min_relevance": min_relevance,
+            "limit": limit,
+            "preview_above": preview_above,
+        },
+    )
+    return [
+        Hit(
+            to_memory(row),
+            Explanation(
+                score=row.score,
+                decay=row.decay,
+                tier_weight=row.weight,
+                fused=row.fused,
+                lexical_rank=row.lexical_rank,
+                lexical_score=row.lexical_score,
+                coverage=row.coverage if row.lexical_rank else None,
+                vector_rank=row.vector_rank,
+                cosine=row.cosine,
+                session_rank=row.session_rank if rules.session.session_weight else None,
+            ),
+            row.has_relations,
+        )
+        for row in rows
+    ]
+
+
+async def newest(
+    connection: AsyncConnection,
+    seen: Fragment,
+    filters: Fragment,
+    policy: Policy,
+    *,
+    limit: int,
+    preview_above: int | None,
+) -> list[Hit]:
+    """Recall without anything to search for: by decay and tier weight, then newest first."""
+    rows = await connection.execute(
+        text(_filled(_NEWEST, seen, filters)),
+        {**seen.params, **filters.params, **_recency(policy), "limit": limit, "preview_above": preview_above},
+    )
+    return [
+        Hit(
+            to_memory(row),
+            Explanation(score=row.score, decay=row.decay, tier_weight=row.weight),
+            row.has_relations,
+        )
+        for row in rows
+    ]
+
+
+def _filled(statement: str, seen: Fragment, filters: Fragment) -> str:
+    return statement.replace("{visible}", seen.sql).replace("{filters}", filters.sql).replace("{columns}", _COLUMNS)
+
+
+def _recency(policy: Policy) -> dict[str, Any]:
+    half_life = policy.recall.half_life
+    weights = policy.tier_weights
+    return {
+        "floor": policy.recall.recency_floor,
+        "half_life_user": _seconds(half_life.get("user")),
+        "half_life_agent": _seconds(half_life.get("agent")),
+        "half_life_institutional": _seconds(half_life.get("institutional")),
+        "weight_user": weights.get("user", 1.0),
+        "weight_agent": weights.get("agent", 1.0),
+        "weight_institutional": weights.get("institutional", 1.0),
+    }
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    return duration.total_seconds() if duration else None
+
+
+def _halfvec(vector: Sequence[float] | None) -> str | None:
+    return None if vector is None else "[" + ",".join(map(repr, vector)) + "]"

@@ -1,0 +1,227 @@
+"""The bodies and query strings that the API takes."""
+
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from memory_api.domain.memory import About, Draft
+from memory_api.domain.subject import Subject, Tier
+from memory_api.http.fields import (
+    Content,
+    Facet,
+    Identifier,
+    Instant,
+    Metadata,
+    Name,
+    QueryText,
+    Ratio,
+    Summary,
+    Title,
+    Turn,
+)
+from memory_api.http.subject import BodySubject, Strict, SubjectFields
+from memory_api.services.context import Context
+
+MAX_BATCH = 1000
+
+
+def _split_commas(value: Any) -> Any:
+    """`type=a,b` and `type=a&type=b` say the same."""
+    if isinstance(value, str):
+        return value.split(",")
+    if isinstance(value, list):
+        return [part for item in value for part in (item.split(",") if isinstance(item, str) else [item])]
+    return value
+
+
+Names = Annotated[list[Name], BeforeValidator(_split_commas), Field(max_length=50)]
+Tiers = Annotated[list[Tier], BeforeValidator(_split_commas), Field(max_length=4)]
+Limit = Annotated[int, Field(ge=1, le=100, description="How many to give back, 1 to 100.")]
+
+
+class AboutFields(Strict):
+    kind: Name
+    key: Identifier
+
+
+class MemoryFields(Strict):
+    """What may be said of a memory, on a save and on a change."""
+
+    type: Annotated[
+        Name | None, Field(description="A kind that the tier accepts; see engine-status and the policy.")
+    ] = None
+    title: Title | None = None
+    summary: Summary | None = None
+    metadata: Metadata | None = None
+    confidence: Annotated[Ratio | None, Field(description="0 to 1; unstated counts as 0.7.")] = None
+    about: AboutFields | None = None
+    consent_category: Name | None = None
+    observed_at: Annotated[Instant | None, Field(description="When the fact was learnt; default now.")] = None
+    valid_from: Instant | None = None
+    valid_until: Instant | None = None
+    expires_at: Instant | None = None
+    session_id: Identifier | None = None
+    turn_range: Annotated[
+        tuple[Turn, Turn] | None, Field(description="First and last turn of the conversation, [first, last].")
+    ] = None
+    provenance: Name | None = None
+    purpose: Name | None = None
+
+    @model_validator(mode="after")
+    def _turns_in_order(self) -> Self:
+        if self.turn_range and self.turn_range[0] > self.turn_range[1]:
+            raise ValueError("turn_range must be [first, last] with first <= last")
+        return self
+
+
+class SharedSave(MemoryFields):
+    """A memory of a shared tier. The route says which tier; the caller answers for the content."""
+
+    content: Content
+    facet: Facet | None = None
+    workspace_id: Identifier | None = None
+    workspace: Identifier | None = None
+
+    def draft(self, subject: Subject) -> Draft:
+        return Draft(
+            subject=subject,
+            content=self.content,
+            kind=self.type,
+            title=self.title,
+            summary=self.summary,
+            confidence=self.confidence,
+            metadata=self.metadata or {},
+            about=About(self.about.kind, self.about.key) if self.about else None,
+            consent_category=self.consent_category,
+            provenance=self.provenance,
+            purpose=self.purpose,
+            session_id=self.session_id,
+            turn_range=self.turn_range,
+            observed_at=self.observed_at,
+            valid_from=self.valid_from,
+            valid_until=self.valid_until,
+            expires_at=self.expires_at,
+        )
+
+
+class AgentSave(SharedSave):
+    agent_id: Annotated[Identifier | None, Field(description="The agent; required, or its alias agent.")] = None
+    agent: Identifier | None = None
+
+
+class Save(SharedSave, BodySubject):
+    """A memory about a user, an agent, or a user as one agent knows them."""
+
+    category: Annotated[Name | None, Field(description="Alias of consent_category.")] = None
+
+    def to_draft(self, ctx: Context) -> Draft:
+        if self.category is not None and self.consent_category is None:
+            self.consent_category = self.category
+        return self.draft(self.subject(ctx))
+
+
+class BatchSave(Strict):
+    """Up to 1,000 saves. Each is held against the schema of a single save by itself."""
+
+    memories: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class Patch(MemoryFields, BodySubject):
+    """Only the fields that are stated change; null clears an optional one."""
+
+    content: Content | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """The stated fields by the names of `Draft`."""
+        names = (set(MemoryFields.model_fields) | {"content"}) & self.model_fields_set
+        said = {("kind" if name == "type" else name): getattr(self, name) for name in names}
+        if said.get("about") is not None:
+            said["about"] = About(said["about"].kind, said["about"].key)
+        return said
+
+    @model_validator(mode="after")
+    def _required_stay(self) -> Self:
+        for name in ("content", "type", "metadata", "confidence", "observed_at"):
+            if name in self.model_fields_set and getattr(self, name) is None:
+                raise ValueError(f"{name} cannot be cleared; leave it out to keep it")
+        return self
+
+
+class Retrieve(BodySubject):
+    """A recall. Times look at observed_at; a window filters, words in the query never do."""
+
+    query: Annotated[QueryText, Field(description="The question; empty gives the newest first.")] = ""
+    strategy: Literal["hybrid", "semantic", "keyword", "recent", "exact"] = "hybrid"
+    types: Names = []
+    kinds: Annotated[Names, Field(description="Alias of types.")] = []
+    tiers: Tiers = []
+    purposes: Names = []
+    relation_types: Annotated[Names, Field(description="Relations that may be followed; default the policy's.")] = []
+    seed_entity_ids: Annotated[list[UUID], Field(max_length=50, description="Memories to walk from as well.")] = []
+    max_graph_hops: Annotated[int | None, Field(ge=0, le=5)] = None
+    min_confidence: Ratio | None = None
+    min_relevance: Annotated[Ratio | None, Field(description="Floor for max(cosine, share of the query's words).")] = (
+        None
+    )
+    limit: Limit = 15
+    token_budget: Annotated[int | None, Field(ge=1, le=8000)] = None
+    previews: Annotated[bool, Field(description="Large bodies as previews; open gives the rest.")] = False
+    since: Instant | None = None
+    until: Instant | None = None
+    explain: Annotated[bool, Field(description="Say on every hit why it stands where it stands.")] = False
+
+
+class OneSubject(SubjectFields):
+    """The query string of a route that needs only a subject."""
+
+
+class ListQuery(SubjectFields):
+    type: Names = []
+    tier: Tiers = []
+    about_kind: Name | None = None
+    about_key: Identifier | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    include_shared: bool = False
+    limit: Limit = 20
+    offset: Annotated[int, Field(ge=0, le=100_000, description="For Omnia's clients; prefer cursor.")] = 0
+    cursor: Annotated[str | None, Field(min_length=1, max_length=512)] = None
+    count: Annotated[bool, Field(description="Also give the total.")] = False
+
+
+class SearchQuery(SubjectFields):
+    q: Annotated[QueryText, Field(min_length=1)]
+    type: Names = []
+    tier: Tiers = []
+    min_confidence: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
+    limit: Limit = 20
+
+
+class SharedListQuery(Strict):
+    workspace_id: Identifier | None = None
+    workspace: Identifier | None = None
+    facet: Facet | None = None
+    type: Names = []
+    limit: Limit = 20
+    offset: Annotated[int, Field(ge=0, le=100_000)] = 0
+    cursor: Annotated[str | None, Field(min_length=1, max_length=512)] = None
+    count: bool = False
+
+
+class AgentListQuery(SharedListQuery):
+    agent_id: Identifier | None = None
+    agent: Identifier | None = None
+
+
+class RelationSave(BodySubject):
+    source_id: UUID
+    target_id: UUID
+    relation_type: Name
+    weight: Annotated[Ratio, Field(description="How much of a score the edge passes on.")] = 1.0
+
+
+class RelationListQuery(SubjectFields):
+    memory_id: UUID | None = None
+    limit: Limit = 20
+    cursor: Annotated[str | None, Field(min_length=1, max_length=512)] = None

@@ -1,0 +1,103 @@
+"""Where this replica stands: whether it may serve, and what it has to do without."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from memory_api.db import migrate, store
+from memory_api.db.engine import reading, transaction
+from memory_api.db.store import Workspace
+from memory_api.embedding.provider import EmbeddingProvider
+from memory_api.errors import DependencyDown, ModelMismatch
+from memory_api.services.context import Context
+from memory_api.settings import Settings
+
+PROBE_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Standing:
+    """`context` is None until the store is claimed; `reason` says why not, in the words of /readyz.
+
+    `embedding_fault` is the provider's last fault, None while its last call went well.
+    """
+
+    reason: str = "DatabaseUnreachable"
+    context: Context | None = None
+    embedding_fault: str | None = None
+    policy_error: Callable[[], str | None] = field(default=lambda: None)
+
+    def serving(self) -> Context:
+        """The context of a claimed store.
+
+        Raises:
+            DependencyDown: it is not claimed yet.
+        """
+        if self.context is None:
+            raise DependencyDown(f"not ready yet: {self.reason}; /readyz says when")
+        return self.context
+
+    def degraded(self) -> list[str]:
+        """What works less than it should, as /readyz and engine-status list it."""
+        said = [f"embedding:{self.embedding_fault}"] if self.embedding_fault else []
+        return [*said, "policy:invalid"] if self.policy_error() else said
+
+
+async def claim(
+    engine: AsyncEngine, settings: Settings, provider: EmbeddingProvider | None, *, reembed: bool
+) -> Workspace | None:
+    """Take the store for this workspace and model. None: its schema is not at head yet.
+
+    Raises:
+        ConfigurationError: it belongs to another workspace, or holds vectors of another model.
+        DependencyDown: the database is away.
+    """
+    revision = await migrate.current(engine)
+    if revision is None or (revision != migrate.head() and revision in migrate.known_revisions()):
+        return None
+    async with transaction(engine) as connection:
+        return await store.claim(
+            connection,
+            workspace_name=settings.workspace,
+            workspace_uid=settings.workspace_uid,
+            text_config=settings.text_config,
+            model=provider.model if provider else None,
+            dimensions=provider.dimensions if provider else None,
+            reembed=reembed,
+        )
+
+
+async def why_not_ready(standing: Standing) -> str | None:
+    """The reason for /readyz to answer 503, or None."""
+    if standing.context is None:
+        return standing.reason
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            return await _compare(standing.context)
+    except (DependencyDown, TimeoutError):
+        return "DatabaseUnreachable"
+
+
+async def _compare(ctx: Context) -> str | None:
+    async with reading(ctx.engine) as connection:
+        row = (
+            await connection.execute(
+                text(
+                    "select workspace_uid, embedding_model, embedding_dimensions,"
+                    " (select version_num from alembic_version) as revision from store"
+                )
+            )
+        ).first()
+    if row is None or row.workspace_uid != ctx.workspace_uid:
+        return "WorkspaceMismatch"
+    if row.revision != migrate.head() and row.revision in migrate.known_revisions():
+        return "SchemaNotAtHead"
+    if ctx.provider and (row.embedding_model, row.embedding_dimensions) != (
+        ctx.provider.model,
+        ctx.provider.dimensions,
+    ):
+        return ModelMismatch.__name__
+    return None

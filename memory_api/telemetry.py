@@ -1,0 +1,77 @@
+"""Logs and metrics. Logs are JSON lines with request ids; neither holds contents, ids of people or secrets."""
+
+import logging
+import sys
+from typing import TextIO
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def configure_logs(level: str = "info", *, to: TextIO | None = None) -> None:
+    """One JSON object a line, on standard error unless `to` says otherwise."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
+        logger_factory=structlog.PrintLoggerFactory(to or sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+
+
+class Metrics:
+    """Every metric of memory-api, in a registry of its own, so that two servers in one process do not collide."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        seconds = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+        self.requests = Counter(
+            "keepsake_http_requests", "Requests answered.", ["method", "route", "status"], registry=self.registry
+        )
+        self.request_seconds = Histogram(
+            "keepsake_http_request_seconds",
+            "Time to answer a request.",
+            ["method", "route"],
+            buckets=seconds,
+            registry=self.registry,
+        )
+        self.saves = Counter("keepsake_saves", "Memories saved.", ["embedding"], registry=self.registry)
+        self.recalls = Counter(
+            "keepsake_recalls", "Recalls by the strategy that answered.", ["strategy"], registry=self.registry
+        )
+        self.recall_degraded = Counter(
+            "keepsake_recall_degraded", "Recalls that had to leave something out.", ["reason"], registry=self.registry
+        )
+        self.embeddings = Counter(
+            "keepsake_embedding_calls",
+            "Calls to the embedding provider.",
+            ["operation", "outcome"],
+            registry=self.registry,
+        )
+        self.embedding_seconds = Histogram(
+            "keepsake_embedding_seconds",
+            "Time the embedding provider took.",
+            ["operation"],
+            buckets=seconds,
+            registry=self.registry,
+        )
+        self.backfilled = Counter(
+            "keepsake_backfill_embedded", "Memories that got their vector later.", registry=self.registry
+        )
+        self.queue = Gauge(
+            "keepsake_embedding_queue", "Memories that wait for a vector.", ["state"], registry=self.registry
+        )
+        self.policy_valid = Gauge(
+            "keepsake_policy_valid",
+            "1 while the policy file holds; 0 while the last good one is kept.",
+            registry=self.registry,
+        )
+        self.ready = Gauge("keepsake_ready", "1 while /readyz answers 200.", registry=self.registry)
+        self.policy_valid.set(1)
