@@ -79,8 +79,8 @@ def own_account() -> Account:
     return Account(uid, os.getegid(), _name(uid), lent=False)
 
 
-def server_account(existing: Path) -> Account:
-    """Choose who runs PostgreSQL: ourselves, or for root the owner of the `existing` data, else an unprivileged user.
+def server_account(postgres_dir: Path) -> Account:
+    """Choose who runs PostgreSQL: ourselves, or for root the owner of the data, else an unprivileged user.
 
     PostgreSQL starts only as the owner of its data, so the owner goes before the configured user.
     """
@@ -88,14 +88,14 @@ def server_account(existing: Path) -> Account:
         return own_account()
     wanted = os.environ.get(USER_VARIABLE) or "nobody"
     try:
-        owner = existing.stat()
-    except FileNotFoundError:
+        owner = (postgres_dir / "PG_VERSION").stat()
+    except (FileNotFoundError, NotADirectoryError):
         return _configured(wanted)
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {existing}: {error.strerror}.") from error
+        raise ConfigurationError(f"Cannot read {postgres_dir}: {error.strerror}.") from error
     if owner.st_uid == 0:
         raise ConfigurationError(
-            f"{existing} belongs to root, which PostgreSQL never runs as: give it away: chown -R {wanted} {existing}"
+            f"{postgres_dir} belongs to root, which PostgreSQL never runs as: chown -R {wanted} {postgres_dir}"
         )
     return Account(owner.st_uid, owner.st_gid, _name(owner.st_uid), lent=True)
 

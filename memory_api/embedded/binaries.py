@@ -37,7 +37,7 @@ class Binaries:
         try:
             code, said = account.run([self.program("postgres"), "-V"])
         except OSError as error:
-            raise Unusable(f"{error.strerror}: {self.program('postgres')}") from error
+            raise Unreachable(f"{error.strerror}: {self.program('postgres')}") from error
         found = re.search(r"\(PostgreSQL\) (\d+)", said)
         if code or not found:
             raise Unusable(said.strip() or f"exit code {code}")
@@ -46,6 +46,10 @@ class Binaries:
 
 class Unusable(Exception):  # noqa: N818 (inner; becomes a ConfigurationError with a remedy)
     """The programs cannot be run by that user."""
+
+
+class Unreachable(Unusable):
+    """They are where that user may not go; a copy elsewhere helps."""
 
 
 def embedded_binaries() -> Binaries:
@@ -76,7 +80,7 @@ def usable_binaries(binaries: Binaries, account: Account) -> tuple[Binaries, int
     try:
         return binaries, binaries.major(account)
     except Unusable as error:
-        if not account.lent:
+        if not (account.lent and isinstance(error, Unreachable)):
             raise ConfigurationError(f"PostgreSQL's programs do not run here: {error}") from error
     copied = copy_binaries(binaries, state_dir() / "binaries")
     try:
@@ -122,6 +126,7 @@ def _content_key(binaries: Binaries) -> str:
     """Name a set of programs: all names and sizes, and the bytes of the server itself."""
     digest = hashlib.sha256(binaries.program("postgres").read_bytes())
     for root in filter(None, (binaries.install, binaries.libraries)):
+        digest.update(f"{root.parent.name}/{root.name}\n".encode())
         for path in sorted(root.rglob("*")):
             digest.update(f"{path.relative_to(root)}\0{path.lstat().st_size}\n".encode())
     return digest.hexdigest()[:16]

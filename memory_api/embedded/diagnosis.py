@@ -2,6 +2,7 @@
 
 import errno
 import re
+import shutil
 from pathlib import Path
 
 from memory_api.errors import ConfigurationError
@@ -9,6 +10,8 @@ from memory_api.errors import ConfigurationError
 _COMPLAINT = re.compile(r"(?:FATAL|PANIC|ERROR|error): +(.+)")
 # Both pass by themselves: a killed server's last backends still hold its memory, or pid 1 has not yet buried it.
 _PASSING = ("pre-existing shared memory block", '" already exists', "is still in use")
+
+_FULL = 1024 * 1024
 
 
 def complaint(said: str) -> str:
@@ -25,8 +28,13 @@ def passing(said: str) -> bool:
 
 def failure(doing: str, folder: Path, said: str, *, log: Path | None = None) -> ConfigurationError:
     """Build the error for a program that failed."""
-    if "No space left on device" in said:
+    # On a full disk the server can often not even log why it stopped.
+    if "No space left on device" in said or shutil.disk_usage(folder).free < _FULL:
         return _full(folder)
+    if "could not look up effective user ID" in said:
+        return ConfigurationError(
+            f"{doing} in {folder} failed: {complaint(said)}; give that user a line in /etc/passwd."
+        )
     where = f" (log: {log})" if log else ""
     return ConfigurationError(f"{doing} in {folder} failed: {complaint(said)}{where}")
 

@@ -23,6 +23,7 @@ _RETRY_SECONDS = 10.0
 # A fast shutdown writes all dirty pages first.
 _STOP_SECONDS = 60.0
 _QUIT_SECONDS = 10.0
+_STATUS_LINE = 7
 
 
 class Postmaster:
@@ -30,6 +31,7 @@ class Postmaster:
 
     def __init__(self, process: subprocess.Popen[bytes], *, pid_file: Path, socket_file: Path) -> None:
         self._process = process
+        self._pid_file = pid_file
         self._socket_file = socket_file
         self._guard = Guard(pid_file=pid_file, pid=process.pid)
 
@@ -46,12 +48,21 @@ class Postmaster:
         """Wait until it takes connections; false when it ended instead, or when nobody wants it any more."""
         begun = time.monotonic()
         while self._process.poll() is None:
-            if probe(self._socket_file) == "ready":
+            # Asked earlier, the server would log each refusal, ten a second during a long recovery.
+            if self._says_ready() and probe(self._socket_file) == "ready":
                 return True
             waited = time.monotonic() - begun
             if unwanted.wait(0.005 if waited < 1 else 0.1) or waited > _READY_SECONDS:
                 break
         return False
+
+    def _says_ready(self) -> bool:
+        """Read the status that the server keeps in its pid file; only its answer on the socket is proof."""
+        try:
+            lines = self._pid_file.read_text().splitlines()
+        except (OSError, UnicodeDecodeError):
+            return False
+        return len(lines) > _STATUS_LINE and lines[0] == str(self.pid) and lines[_STATUS_LINE].strip() == "ready"
 
     def end(self) -> None:
         """Shut it down: in order, then without a last checkpoint, then by force. The data is safe in each case."""
@@ -95,7 +106,7 @@ def launch(
 
 def _spawn(folders: Folders, command: list[str | Path], account: Account, socket_dir: Path) -> Postmaster:
     try:
-        clear_the_way(folders.postgres, socket_dir)
+        clear_the_way(folders.postgres, socket_dir, account)
         with os.fdopen(folders.open_start_log(), "wb") as log:
             process = account.popen(command, output=log)
     except OSError as error:
