@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from api_client import Api, memory_api
 from databases import prepare_template
 from memory_api.embedded import Binaries, EmbeddedPostgres, embedded_binaries, pgserver_binaries
 
@@ -57,3 +58,10 @@ async def database(postgres_cluster: EmbeddedPostgres, database_template: str) -
     postgres_cluster.query(f'create database "{name}" template "{database_template}"')
     yield postgres_cluster.url(name)
     postgres_cluster.query(f'drop database "{name}" with (force)')
+
+
+@pytest.fixture
+async def api(database: str) -> AsyncIterator[Api]:
+    """Run a memory-api with the mock embedder on a fresh database."""
+    async with memory_api(database) as opened:
+        yield opened

@@ -1,12 +1,13 @@
 """What a test's database looks like before the test begins."""
 
-import asyncpg
+from memory_api.db.engine import create_engine
+from memory_api.db.migrate import migrate
 
 
 async def prepare_template(url: str) -> None:
-    """Bring the database that all others are copied from to its starting state; `url` is SQLAlchemy's."""
-    connection = await asyncpg.connect(url.replace("postgresql+asyncpg", "postgresql", 1))
+    """Bring the database that all others are copied from to head; `url` is SQLAlchemy's."""
+    engine = create_engine(url)
     try:
-        await connection.execute("create extension if not exists vector")
+        await migrate(engine)
     finally:
-        await connection.close()
+        await engine.dispose()
