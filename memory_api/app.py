@@ -18,8 +18,7 @@ from memory_api.domain.policy import Policy
 from memory_api.embedding.factory import build_provider
 from memory_api.embedding.provider import EmbeddingProvider, ProviderConfig
 from memory_api.errors import ConfigurationError, DependencyDown, EmbeddingError
-from memory_api.http import memories, problem, recall, relations, shared, status
-from memory_api.http.body import MAX_BODY_BYTES
+from memory_api.http import memories, openapi, problem, recall, relations, shared, status
 from memory_api.http.middleware import Observe
 from memory_api.manifests.watch import PolicySource
 from memory_api.services.context import Context
@@ -147,11 +146,8 @@ def api_app(standing: Standing, metrics: Metrics) -> FastAPI:
         version=__version__,
         summary="Durable, ranked memory for AI agents",
         redoc_url=None,
-        max_body_size=MAX_BODY_BYTES,
-        responses={
-            code: {"model": problem.Problem, "description": text}
-            for code, text in ((400, "unreadable"), (422, "readable but wrong"), (503, "a dependency is down"))
-        },
+        redirect_slashes=False,
+        responses=problem.problems(400, 422, 503),
     )
     app.state.standing = standing
     app.state.context = standing.serving
@@ -161,4 +157,5 @@ def api_app(standing: Standing, metrics: Metrics) -> FastAPI:
         app.include_router(router, prefix="/api/v1")
     app.add_api_route("/healthz", status.healthz, methods=["GET"], include_in_schema=False)
     app.add_api_route("/", lambda: RedirectResponse("/docs"), methods=["GET"], include_in_schema=False)
+    openapi.describe(app)
     return app

@@ -61,11 +61,12 @@ async def page(
 
 
 async def erase(connection: AsyncConnection, id_: UUID, own: Fragment) -> bool:
-    """Delete the edge when its source is the subject's own."""
+    """Delete the edge when one of its ends is the subject's own."""
     result = await connection.execute(
         text(
             "delete from relations r where r.id = :id"
-            f" and exists (select from memories m where m.id = r.source_id and {own.sql}) returning r.id"
+            f" and exists (select from memories m where m.id in (r.source_id, r.target_id) and {own.sql})"
+            " returning r.id"
         ),
         {"id": id_, **own.params},
     )

@@ -28,5 +28,5 @@ def require_user_or_agent(subject: Subject) -> None:
     if subject.user is None and subject.agent is None:
         raise InvalidRequest(
             "name a user_id or an agent_id; institutional memories are saved with POST /api/v1/institutional/memories",
-            [(("body", "user_id"), "a user_id or an agent_id is required")],
+            [(("user_id",), "a user_id or an agent_id is required")],
         )

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from memory_api.errors import UnreadableRequest
@@ -33,9 +33,9 @@ def decode(token: str, *, of_list: str) -> Cursor:
     try:
         packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         origin, time, id_ = json.loads(packed)
-        cursor = Cursor(datetime.fromisoformat(time), UUID(id_))
-    except (ValueError, TypeError, binascii.Error, AttributeError, RecursionError):
+        cursor = Cursor(datetime.fromisoformat(time).astimezone(UTC), UUID(id_))
+    except (ValueError, TypeError, binascii.Error, AttributeError, RecursionError, OverflowError):
         raise UnreadableRequest("cursor is not one that this list gave; start again without it") from None
-    if origin != of_list or cursor.time.tzinfo is None:
+    if origin != of_list:
         raise UnreadableRequest("cursor belongs to another list or other filters; start again without it")
     return cursor

@@ -13,6 +13,8 @@ TIERS: tuple[Tier, ...] = ("user", "agent", "user_for_agent", "institutional")
 
 MAX_ID_LENGTH = 253
 FACET_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$"
+# Hangul fillers and the braille blank count as letters and symbols, and show nothing.
+_UNSEEN_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 _FACET = re.compile(FACET_PATTERN.replace("$", r"\Z"))
 
 
@@ -38,6 +40,13 @@ def policy_tier(tier: Tier) -> Literal["user", "agent", "institutional"]:
     return "user" if tier == "user_for_agent" else tier
 
 
+def shows_something(value: str) -> bool:
+    """Whether a reader sees anything of it: white space, zero-width and other invisible characters alone are blank."""
+    return any(
+        unicodedata.category(character)[0] not in "ZC" and character not in _UNSEEN_LETTERS for character in value
+    )
+
+
 def check_id(value: str) -> str:
     """An id of a user, agent or session: 1 to 253 characters, none of them a control character, no outer blanks.
 
@@ -46,7 +55,7 @@ def check_id(value: str) -> str:
     Raises:
         ValueError: with the rule that is broken.
     """
-    if not value.strip():
+    if not shows_something(value):
         raise ValueError("must not be blank; leave the field out instead")
     if value != value.strip():
         raise ValueError("must not begin or end with white space")

@@ -1,6 +1,7 @@
 """The types of fields at the HTTP edge: what may come in, and what is said when it may not."""
 
 import math
+import re
 import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -9,11 +10,12 @@ from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, Json
 from pydantic_core import to_json
 
 from memory_api.domain.memory import MAX_CONTENT_CHARACTERS
-from memory_api.domain.subject import FACET_PATTERN, MAX_ID_LENGTH, check_facet, check_id
+from memory_api.domain.subject import FACET_PATTERN, MAX_ID_LENGTH, check_facet, check_id, shows_something
 
 MAX_QUERY_CHARACTERS = 16_384
 MAX_METADATA_BYTES = 65_536
 MAX_METADATA_DEPTH = 32
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)\Z", re.ASCII)
 _EARLIEST, _LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -30,13 +32,13 @@ def _wordy(value: str) -> str:
 
 
 def _not_blank(value: str) -> str:
-    if not value.strip():
+    if not shows_something(value):
         raise ValueError("must not be blank; leave the field out instead")
     return _storable(value)
 
 
 def _stated_as_text(value: Any) -> Any:
-    if not isinstance(value, str | datetime):
+    if not isinstance(value, str) or not _RFC_3339.match(value):
         raise ValueError("must be an RFC 3339 time with an offset, as text: 2026-03-01T09:30:00Z")
     return value
 

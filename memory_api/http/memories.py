@@ -11,7 +11,7 @@ from memory_api.domain.memory import Draft
 from memory_api.errors import InvalidRequest, NotFound
 from memory_api.http.body import StrictRoute
 from memory_api.http.deps import CallerOf, ContextOf, IfMatch
-from memory_api.http.problem import field_problems, problem_json, summary
+from memory_api.http.problem import field_problems, problem_json, problems
 from memory_api.http.requests import BatchSave, ListQuery, OneSubject, Patch, Save, SearchQuery
 from memory_api.http.responses import (
     BatchOut,
@@ -20,7 +20,9 @@ from memory_api.http.responses import (
     Opened,
     RecallOut,
     SavedOut,
+    etag,
     hit_json,
+    location,
     memory_json,
     reply,
 )
@@ -34,19 +36,35 @@ from memory_api.services.revise import Revision, revise
 router = APIRouter(route_class=StrictRoute, tags=["memories"])
 
 
-def saved_json(saved: Saved) -> dict[str, Any]:
-    return {"memory": memory_json(saved.memory), "action": saved.action, "supersedes": [], "potential_duplicates": []}
+def created(saved: Saved) -> Response:
+    """201 with where the memory is and the revision to send back as If-Match."""
+    memory = saved.memory
+    body = {"memory": memory_json(memory), "action": saved.action, "supersedes": [], "potential_duplicates": []}
+    return reply(body, 201, {"ETag": etag(memory), "Location": location(memory)})
 
 
-@router.post("/memories", status_code=201, response_model=SavedOut)
+@router.post(
+    "/memories",
+    status_code=201,
+    response_model=SavedOut,
+    responses=problems(404, 413),
+    summary="Save a memory",
+    operation_id="save_memory",
+)
 async def save(body: Save, ctx: ContextOf, caller: CallerOf) -> Response:
     """Save a memory about a user, an agent, or a user as one agent knows them."""
-    draft = body.to_draft(ctx)
+    draft = body.draft(body.subject(ctx))
     require_user_or_agent(draft.subject)
-    return reply(saved_json(await remember(ctx, caller, draft)), 201)
+    return created(await remember(ctx, caller, draft))
 
 
-@router.post("/memories/batch", response_model=BatchOut)
+@router.post(
+    "/memories/batch",
+    response_model=BatchOut,
+    responses=problems(413),
+    summary="Save many",
+    operation_id="save_memories",
+)
 async def save_batch(body: BatchSave, ctx: ContextOf, caller: CallerOf) -> Response:
     """Save up to 1,000 memories. What each came to, in order; a bad one never spoils the others."""
     read = [_read_item(item, ctx) for item in body.memories]
@@ -57,11 +75,11 @@ async def save_batch(body: BatchSave, ctx: ContextOf, caller: CallerOf) -> Respo
 
 def _read_item(item: Any, ctx: Context) -> Draft | InvalidRequest | NotFound:
     try:
-        draft = Save.model_validate(item).to_draft(ctx)
+        body = Save.model_validate(item)
+        draft = body.draft(body.subject(ctx))
         require_user_or_agent(draft.subject)
     except ValidationError as error:
-        problems = field_problems(error)
-        return InvalidRequest(summary(problems), problems)
+        return InvalidRequest("", field_problems(error))
     except (InvalidRequest, NotFound) as error:
         return error
     return draft
@@ -75,7 +93,13 @@ def _item_json(outcome: Saved | InvalidRequest | NotFound) -> dict[str, Any]:
     return {"status": 422, "error": problem_json(422, str(outcome), outcome.problems)}
 
 
-@router.get("/memories", response_model=ListOut)
+@router.get(
+    "/memories",
+    response_model=ListOut,
+    responses=problems(404),
+    summary="List memories",
+    operation_id="list_memories",
+)
 async def list_(query: Annotated[ListQuery, Query()], ctx: ContextOf, caller: CallerOf) -> Response:
     """List memories, newest first: the subject's own, with `include_shared` also what it shares with others."""
     listing = Listing(
@@ -104,7 +128,13 @@ def list_reply(page: Any) -> Response:
     return reply(body)
 
 
-@router.get("/memories/search", response_model=RecallOut)
+@router.get(
+    "/memories/search",
+    response_model=RecallOut,
+    responses=problems(404),
+    summary="Search the subject's own",
+    operation_id="search_memories",
+)
 async def search(query: Annotated[SearchQuery, Query()], ctx: ContextOf, caller: CallerOf) -> Response:
     """Search the subject's own memories, ranked as recall ranks, with previews and relations."""
     ask = Ask(
@@ -137,13 +167,26 @@ def recall_reply(found: Any, *, explain: bool) -> Response:
     )
 
 
-@router.get("/memories/{id}", response_model=Opened)
+@router.get(
+    "/memories/{id}",
+    response_model=Opened,
+    responses=problems(404),
+    summary="Open a memory",
+    operation_id="open_memory",
+)
 async def open_(id: UUID, query: Annotated[OneSubject, Query()], ctx: ContextOf, caller: CallerOf) -> Response:  # noqa: A002
     """Open a memory: the full body, with recall's visibility."""
-    return reply({"memory": memory_json(await open_memory(ctx, caller, query.subject(ctx), id))})
+    memory = await open_memory(ctx, caller, query.subject(ctx), id)
+    return reply({"memory": memory_json(memory)}, headers={"ETag": etag(memory)})
 
 
-@router.patch("/memories/{id}", response_model=SavedOut)
+@router.patch(
+    "/memories/{id}",
+    response_model=SavedOut,
+    responses=problems(404, 412, 413),
+    summary="Change a memory",
+    operation_id="change_memory",
+)
 async def patch(id: UUID, body: Patch, ctx: ContextOf, caller: CallerOf, if_match: IfMatch) -> Response:  # noqa: A002
     """Change the stated fields of one of the subject's own memories, as a new revision."""
     memory = await revise(ctx, caller, Revision(body.subject(ctx), id, body.changes(), if_match))
@@ -154,11 +197,18 @@ async def patch(id: UUID, body: Patch, ctx: ContextOf, caller: CallerOf, if_matc
             "supersedes": [],
             "supersede_reason": "explicit",
             "potential_duplicates": [],
-        }
+        },
+        headers={"ETag": etag(memory)},
     )
 
 
-@router.delete("/memories/{id}", response_model=ForgottenOut)
+@router.delete(
+    "/memories/{id}",
+    response_model=ForgottenOut,
+    responses=problems(404, 412),
+    summary="Forget a user's memory",
+    operation_id="forget_memory",
+)
 async def forget_(
     id: UUID,  # noqa: A002
     query: Annotated[OneSubject, Query()],

@@ -6,6 +6,7 @@ import uuid
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memory_api.http.problem import internal_error
 from memory_api.telemetry import Metrics
 
 _MAX_REQUEST_ID = 128
@@ -26,11 +27,18 @@ class Observe:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
-        status = 500
+        status, started_answer = 500, False
+        # What GET answers, HEAD answers without the body.
+        is_head = scope["method"] == "HEAD"
+        if is_head:
+            scope = {**scope, "method": "GET"}
 
         async def send_with_id(message: Message) -> None:
-            nonlocal status
+            nonlocal status, started_answer
+            if message["type"] == "http.response.body" and is_head:
+                message = {**message, "body": b""}
             if message["type"] == "http.response.start":
+                started_answer = True
                 status = message["status"]
                 message["headers"] = [*message.get("headers", []), (b"x-request-id", request_id.encode())]
             await send(message)
@@ -39,6 +47,10 @@ class Observe:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self._app(scope, receive, send_with_id)
+            except Exception as error:
+                if started_answer:
+                    raise
+                await internal_error(error)(scope, receive, send_with_id)
             finally:
                 self._record(scope, status, time.perf_counter() - started)
 

@@ -1,25 +1,28 @@
 """/memories/retrieve and the playground's preview: recall over all tiers."""
 
-from dataclasses import replace
-
 from fastapi import APIRouter, Response
 
 from memory_api.http.body import StrictRoute
 from memory_api.http.deps import CallerOf, ContextOf
 from memory_api.http.memories import recall_reply
-from memory_api.http.requests import Retrieve
+from memory_api.http.problem import problems
+from memory_api.http.requests import Retrieve, RetrieveByMeaning
 from memory_api.http.responses import RecallOut
 from memory_api.services.context import Context
-from memory_api.services.recall import Ask, recall
+from memory_api.services.recall import Ask, Strategy, recall
 
 router = APIRouter(route_class=StrictRoute, tags=["recall"])
 
 
-def _ask(body: Retrieve, ctx: Context) -> Ask:
+def _strategy(body: Retrieve) -> Strategy:
+    return "recent" if body.strategy == "exact" else body.strategy
+
+
+def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
     return Ask(
         query=body.query,
         subject=body.subject(ctx),
-        strategy="recent" if body.strategy == "exact" else body.strategy,
+        strategy=strategy,
         kinds=[*body.types, *body.kinds],
         tiers=body.tiers,
         purposes=body.purposes,
@@ -36,19 +39,37 @@ def _ask(body: Retrieve, ctx: Context) -> Ask:
     )
 
 
-@router.post("/memories/retrieve", response_model=RecallOut)
+@router.post(
+    "/memories/retrieve",
+    response_model=RecallOut,
+    responses=problems(404, 413),
+    summary="Recall",
+    operation_id="recall",
+)
 async def retrieve(body: Retrieve, ctx: ContextOf, caller: CallerOf) -> Response:
     """Recall: one ranked list over every tier that the subject may see."""
-    return recall_reply(await recall(ctx, caller, _ask(body, ctx)), explain=body.explain)
+    return recall_reply(await recall(ctx, caller, _ask(body, ctx, _strategy(body))), explain=body.explain)
 
 
-@router.post("/memories/retrieve/semantic", response_model=RecallOut)
-async def retrieve_semantic(body: Retrieve, ctx: ContextOf, caller: CallerOf) -> Response:
+@router.post(
+    "/memories/retrieve/semantic",
+    response_model=RecallOut,
+    responses=problems(404, 413),
+    summary="Recall by meaning",
+    operation_id="recall_by_meaning",
+)
+async def retrieve_semantic(body: RetrieveByMeaning, ctx: ContextOf, caller: CallerOf) -> Response:
     """Recall by meaning alone."""
-    return recall_reply(await recall(ctx, caller, replace(_ask(body, ctx), strategy="semantic")), explain=body.explain)
+    return recall_reply(await recall(ctx, caller, _ask(body, ctx, "semantic")), explain=body.explain)
 
 
-@router.post("/memory/retrieve-preview", response_model=RecallOut)
+@router.post(
+    "/memory/retrieve-preview",
+    response_model=RecallOut,
+    responses=problems(404, 413),
+    summary="Recall, explained",
+    operation_id="preview_recall",
+)
 async def retrieve_preview(body: Retrieve, ctx: ContextOf, caller: CallerOf) -> Response:
     """Recall as an agent would see it, with an explanation on every hit."""
-    return recall_reply(await recall(ctx, caller, _ask(body, ctx)), explain=True)
+    return recall_reply(await recall(ctx, caller, _ask(body, ctx, _strategy(body))), explain=True)

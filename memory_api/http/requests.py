@@ -3,13 +3,12 @@
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from memory_api.domain.memory import About, Draft
 from memory_api.domain.subject import Subject, Tier
 from memory_api.http.fields import (
     Content,
-    Facet,
     Identifier,
     Instant,
     Metadata,
@@ -20,24 +19,25 @@ from memory_api.http.fields import (
     Title,
     Turn,
 )
-from memory_api.http.subject import BodySubject, Strict, SubjectFields
-from memory_api.services.context import Context
+from memory_api.http.subject import AgentBody, AgentFields, SharedBody, SharedFields, Strict, SubjectBody, SubjectFields
 
 MAX_BATCH = 1000
 
 
 def _split_commas(value: Any) -> Any:
-    """`type=a,b` and `type=a&type=b` say the same."""
-    if isinstance(value, str):
-        return value.split(",")
+    """In a query string `type=a,b` and `type=a&type=b` say the same."""
     if isinstance(value, list):
         return [part for item in value for part in (item.split(",") if isinstance(item, str) else [item])]
     return value
 
 
-Names = Annotated[list[Name], BeforeValidator(_split_commas), Field(max_length=50)]
-Tiers = Annotated[list[Tier], BeforeValidator(_split_commas), Field(max_length=4)]
+Names = Annotated[list[Name], Field(max_length=50)]
+Tiers = Annotated[list[Tier], Field(max_length=4)]
+QueryNames = Annotated[list[Name], BeforeValidator(_split_commas), Field(max_length=50)]
+QueryTiers = Annotated[list[Tier], BeforeValidator(_split_commas), Field(max_length=4)]
 Limit = Annotated[int, Field(ge=1, le=100, description="How many to give back, 1 to 100.")]
+Offset = Annotated[int, Field(ge=0, le=100_000, description="For Omnia's clients; prefer cursor.")]
+CursorText = Annotated[str, Field(min_length=1, max_length=512, description="The next_cursor of the page before.")]
 
 
 class AboutFields(Strict):
@@ -57,6 +57,7 @@ class MemoryFields(Strict):
     confidence: Annotated[Ratio | None, Field(description="0 to 1; unstated counts as 0.7.")] = None
     about: AboutFields | None = None
     consent_category: Name | None = None
+    category: Annotated[Name | None, Field(description="Alias of consent_category.")] = None
     observed_at: Annotated[Instant | None, Field(description="When the fact was learnt; default now.")] = None
     valid_from: Instant | None = None
     valid_until: Instant | None = None
@@ -74,14 +75,19 @@ class MemoryFields(Strict):
             raise ValueError("turn_range must be [first, last] with first <= last")
         return self
 
+    @model_validator(mode="after")
+    def _one_category(self) -> Self:
+        if "category" in self.model_fields_set:
+            if "consent_category" in self.model_fields_set and self.consent_category != self.category:
+                raise ValueError("consent_category and category name different values; state one")
+            self.consent_category = self.category
+        return self
 
-class SharedSave(MemoryFields):
-    """A memory of a shared tier. The route says which tier; the caller answers for the content."""
+
+class WholeMemory(MemoryFields):
+    """Everything that may be said of a memory when it is saved."""
 
     content: Content
-    facet: Facet | None = None
-    workspace_id: Identifier | None = None
-    workspace: Identifier | None = None
 
     def draft(self, subject: Subject) -> Draft:
         return Draft(
@@ -105,20 +111,16 @@ class SharedSave(MemoryFields):
         )
 
 
-class AgentSave(SharedSave):
-    agent_id: Annotated[Identifier | None, Field(description="The agent; required, or its alias agent.")] = None
-    agent: Identifier | None = None
+class SharedSave(WholeMemory, SharedBody):
+    """A memory of the institution; the caller answers for the content."""
 
 
-class Save(SharedSave, BodySubject):
+class AgentSave(WholeMemory, AgentBody):
+    """A memory of one agent; agent_id (or agent) is required."""
+
+
+class Save(WholeMemory, SubjectBody):
     """A memory about a user, an agent, or a user as one agent knows them."""
-
-    category: Annotated[Name | None, Field(description="Alias of consent_category.")] = None
-
-    def to_draft(self, ctx: Context) -> Draft:
-        if self.category is not None and self.consent_category is None:
-            self.consent_category = self.category
-        return self.draft(self.subject(ctx))
 
 
 class BatchSave(Strict):
@@ -127,14 +129,14 @@ class BatchSave(Strict):
     memories: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class Patch(MemoryFields, BodySubject):
+class Patch(MemoryFields, SubjectBody):
     """Only the fields that are stated change; null clears an optional one."""
 
     content: Content | None = None
 
     def changes(self) -> dict[str, Any]:
         """The stated fields by the names of `Draft`."""
-        names = (set(MemoryFields.model_fields) | {"content"}) & self.model_fields_set
+        names = (set(MemoryFields.model_fields) - {"category"} | {"content"}) & self.model_fields_set
         said = {("kind" if name == "type" else name): getattr(self, name) for name in names}
         if said.get("about") is not None:
             said["about"] = About(said["about"].kind, said["about"].key)
@@ -145,76 +147,90 @@ class Patch(MemoryFields, BodySubject):
         for name in ("content", "type", "metadata", "confidence", "observed_at"):
             if name in self.model_fields_set and getattr(self, name) is None:
                 raise ValueError(f"{name} cannot be cleared; leave it out to keep it")
+        if not self.changes():
+            raise ValueError("states no field to change")
         return self
 
 
-class Retrieve(BodySubject):
-    """A recall. Times look at observed_at; a window filters, words in the query never do."""
+class RetrieveByMeaning(SubjectBody):
+    """A recall by meaning alone. Times look at observed_at; a window filters, words in the query never do."""
 
     query: Annotated[QueryText, Field(description="The question; empty gives the newest first.")] = ""
-    strategy: Literal["hybrid", "semantic", "keyword", "recent", "exact"] = "hybrid"
     types: Names = []
     kinds: Annotated[Names, Field(description="Alias of types.")] = []
     tiers: Tiers = []
     purposes: Names = []
     relation_types: Annotated[Names, Field(description="Relations that may be followed; default the policy's.")] = []
     seed_entity_ids: Annotated[list[UUID], Field(max_length=50, description="Memories to walk from as well.")] = []
-    max_graph_hops: Annotated[int | None, Field(ge=0, le=5)] = None
+    max_graph_hops: Annotated[int | None, Field(ge=0, le=5, strict=True)] = None
     min_confidence: Ratio | None = None
     min_relevance: Annotated[Ratio | None, Field(description="Floor for max(cosine, share of the query's words).")] = (
         None
     )
-    limit: Limit = 15
-    token_budget: Annotated[int | None, Field(ge=1, le=8000)] = None
-    previews: Annotated[bool, Field(description="Large bodies as previews; open gives the rest.")] = False
+    limit: Annotated[Limit, Field(strict=True)] = 15
+    token_budget: Annotated[
+        int | None, Field(ge=1, le=8000, strict=True, description="Most tokens to give back, of 4 characters each.")
+    ] = None
+    previews: Annotated[StrictBool, Field(description="Large bodies as previews; open gives the rest.")] = False
     since: Instant | None = None
     until: Instant | None = None
-    explain: Annotated[bool, Field(description="Say on every hit why it stands where it stands.")] = False
+    explain: Annotated[StrictBool, Field(description="Say on every hit why it stands where it stands.")] = False
+
+
+class Retrieve(RetrieveByMeaning):
+    """A recall. Times look at observed_at; a window filters, words in the query never do."""
+
+    strategy: Annotated[
+        Literal["hybrid", "semantic", "keyword", "recent", "exact"], Field(description="exact is an alias of recent.")
+    ] = "hybrid"
 
 
 class OneSubject(SubjectFields):
     """The query string of a route that needs only a subject."""
 
 
-class ListQuery(SubjectFields):
-    type: Names = []
-    tier: Tiers = []
+class Paging(Strict):
+    """Which page of a list."""
+
+    limit: Limit = 20
+    offset: Offset = 0
+    cursor: CursorText | None = None
+    count: Annotated[bool, Field(description="Also give the total.")] = False
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.cursor is not None and self.offset:
+            raise ValueError("cursor and offset both say where the page begins; state one")
+        return self
+
+
+class ListQuery(SubjectFields, Paging):
+    type: QueryNames = []
+    tier: QueryTiers = []
     about_kind: Name | None = None
     about_key: Identifier | None = None
     since: Instant | None = None
     until: Instant | None = None
-    include_shared: bool = False
-    limit: Limit = 20
-    offset: Annotated[int, Field(ge=0, le=100_000, description="For Omnia's clients; prefer cursor.")] = 0
-    cursor: Annotated[str | None, Field(min_length=1, max_length=512)] = None
-    count: Annotated[bool, Field(description="Also give the total.")] = False
+    include_shared: Annotated[bool, Field(description="Also what the subject shares with others.")] = False
 
 
 class SearchQuery(SubjectFields):
     q: Annotated[QueryText, Field(min_length=1)]
-    type: Names = []
-    tier: Tiers = []
+    type: QueryNames = []
+    tier: QueryTiers = []
     min_confidence: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     limit: Limit = 20
 
 
-class SharedListQuery(Strict):
-    workspace_id: Identifier | None = None
-    workspace: Identifier | None = None
-    facet: Facet | None = None
-    type: Names = []
-    limit: Limit = 20
-    offset: Annotated[int, Field(ge=0, le=100_000)] = 0
-    cursor: Annotated[str | None, Field(min_length=1, max_length=512)] = None
-    count: bool = False
+class SharedListQuery(SharedFields, Paging):
+    type: QueryNames = []
 
 
-class AgentListQuery(SharedListQuery):
-    agent_id: Identifier | None = None
-    agent: Identifier | None = None
+class AgentListQuery(AgentFields, Paging):
+    type: QueryNames = []
 
 
-class RelationSave(BodySubject):
+class RelationSave(SubjectBody):
     source_id: UUID
     target_id: UUID
     relation_type: Name
@@ -224,4 +240,4 @@ class RelationSave(BodySubject):
 class RelationListQuery(SubjectFields):
     memory_id: UUID | None = None
     limit: Limit = 20
-    cursor: Annotated[str | None, Field(min_length=1, max_length=512)] = None
+    cursor: CursorText | None = None

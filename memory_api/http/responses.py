@@ -1,6 +1,7 @@
 """The bodies that the API gives: models for the OpenAPI document, and the one way from a memory to its JSON."""
 
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import Response
@@ -141,9 +142,74 @@ class ForgottenOut(_Out):
     outcome: str
 
 
-def reply(body: dict[str, Any], status: int = 200) -> Response:
-    """JSON as it is: absent fields are absent, text is UTF-8, times carry their offset."""
-    return Response(to_json(body), status_code=status, media_type="application/json")
+class EmbeddingsOut(_Out):
+    ready: int
+    pending: int
+    failed: int
+    coverage: float
+    oldest_pending_seconds: float
+
+
+class MemoryHealthOut(_Out):
+    status: Literal["ok", "degraded"]
+    degraded: list[str]
+    memories: int
+    embeddings: EmbeddingsOut
+
+
+class WorkspaceOut(_Out):
+    name: str
+    uid: UUID
+
+
+class OffOut(_Out):
+    extension: str
+    brings: str
+
+
+class StoreOut(_Out):
+    server_version: str
+    text_config: str
+    extensions: dict[str, str]
+    off: list[OffOut]
+
+
+class EmbedderOut(_Out):
+    model: str | None
+    dimensions: int | None
+    last_fault: str | None
+
+
+class PolicyOut(_Out):
+    name: str
+    state: str
+    error: str | None
+
+
+class EngineStatusOut(MemoryHealthOut):
+    workspace: WorkspaceOut
+    answering: str
+    why: str
+    store: StoreOut
+    embedding: EmbedderOut
+    policy: PolicyOut
+
+
+def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """JSON as it is: absent fields are absent, text is UTF-8, times carry their offset. No proxy may keep it."""
+    return Response(to_json(body), status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
+
+
+def etag(memory: Memory) -> str:
+    """What If-Match takes."""
+    return f'"{memory.revision}"'
+
+
+def location(memory: Memory) -> str:
+    """Where the memory can be opened, with the subject that may see it."""
+    subject = {"user_id": memory.subject.user, "agent_id": memory.subject.agent, "facet": memory.subject.facet}
+    query = urlencode({name: value for name, value in subject.items() if value is not None})
+    return f"/api/v1/memories/{memory.id}" + (f"?{query}" if query else "")
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from memory_api.domain.subject import Subject
 from memory_api.errors import InvalidRequest
 from memory_api.http.body import StrictRoute
 from memory_api.http.deps import CallerOf, ContextOf
-from memory_api.http.memories import list_reply, saved_json
+from memory_api.http.memories import created, list_reply
+from memory_api.http.problem import problems
 from memory_api.http.requests import AgentListQuery, AgentSave, SharedListQuery, SharedSave
-from memory_api.http.responses import ListOut, SavedOut, reply
-from memory_api.http.subject import SubjectFields
+from memory_api.http.responses import ListOut, SavedOut
 from memory_api.services.browse import Listing, list_memories
 from memory_api.services.context import Context
 from memory_api.services.remember import remember
@@ -19,20 +19,14 @@ from memory_api.services.remember import remember
 router = APIRouter(route_class=StrictRoute, tags=["shared tiers"])
 
 
-def _subject(fields: SharedSave | SharedListQuery, ctx: Context) -> Subject:
-    """The shared subject that the route names: an agent where there is one, else the institution."""
-    said = {name: getattr(fields, name, None) for name in ("agent_id", "agent", "facet", "workspace_id", "workspace")}
-    return SubjectFields.model_construct(user_id=None, virtual_user_id=None, **said).subject(ctx)
-
-
-def _agent(fields: AgentSave | AgentListQuery, ctx: Context, place: str) -> Subject:
-    subject = _subject(fields, ctx)
+def _agent(fields: AgentSave | AgentListQuery, ctx: Context) -> Subject:
+    subject = fields.subject(ctx)
     if subject.agent is None:
-        raise InvalidRequest("agent_id is required", [((place, "agent_id"), "is required")])
+        raise InvalidRequest("agent_id is required", [(("agent_id",), "is required")])
     return subject
 
 
-def _listing(query: SharedListQuery, subject: Subject) -> Listing:
+def _listing(query: SharedListQuery | AgentListQuery, subject: Subject) -> Listing:
     return Listing(
         subject=subject,
         kinds=query.type,
@@ -43,25 +37,51 @@ def _listing(query: SharedListQuery, subject: Subject) -> Listing:
     )
 
 
-@router.post("/institutional/memories", status_code=201, response_model=SavedOut)
+@router.post(
+    "/institutional/memories",
+    status_code=201,
+    response_model=SavedOut,
+    responses=problems(404, 413),
+    summary="Save for the whole workspace",
+    operation_id="save_institutional_memory",
+)
 async def save_institutional(body: SharedSave, ctx: ContextOf, caller: CallerOf) -> Response:
     """Save what holds for the whole workspace."""
-    return reply(saved_json(await remember(ctx, caller, body.draft(_subject(body, ctx)))), 201)
+    return created(await remember(ctx, caller, body.draft(body.subject(ctx))))
 
 
-@router.get("/institutional/memories", response_model=ListOut)
+@router.get(
+    "/institutional/memories",
+    response_model=ListOut,
+    responses=problems(404),
+    summary="List the workspace's own",
+    operation_id="list_institutional_memories",
+)
 async def list_institutional(query: Annotated[SharedListQuery, Query()], ctx: ContextOf, caller: CallerOf) -> Response:
     """List the institutional memories, newest first."""
-    return list_reply(await list_memories(ctx, caller, _listing(query, _subject(query, ctx))))
+    return list_reply(await list_memories(ctx, caller, _listing(query, query.subject(ctx))))
 
 
-@router.post("/agent-memories", status_code=201, response_model=SavedOut)
+@router.post(
+    "/agent-memories",
+    status_code=201,
+    response_model=SavedOut,
+    responses=problems(404, 413),
+    summary="Save for one agent",
+    operation_id="save_agent_memory",
+)
 async def save_agent(body: AgentSave, ctx: ContextOf, caller: CallerOf) -> Response:
     """Save what one agent knows for all its users."""
-    return reply(saved_json(await remember(ctx, caller, body.draft(_agent(body, ctx, "body")))), 201)
+    return created(await remember(ctx, caller, body.draft(_agent(body, ctx))))
 
 
-@router.get("/agent-memories", response_model=ListOut)
+@router.get(
+    "/agent-memories",
+    response_model=ListOut,
+    responses=problems(404),
+    summary="List one agent's own",
+    operation_id="list_agent_memories",
+)
 async def list_agent(query: Annotated[AgentListQuery, Query()], ctx: ContextOf, caller: CallerOf) -> Response:
     """List one agent's memories, newest first."""
-    return list_reply(await list_memories(ctx, caller, _listing(query, _agent(query, ctx, "query"))))
+    return list_reply(await list_memories(ctx, caller, _listing(query, _agent(query, ctx))))

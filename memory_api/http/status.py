@@ -1,28 +1,37 @@
 """Health: what the platform asks (/healthz, /readyz), and what people ask (engine-status, memory health)."""
 
-from typing import Any
-
 from fastapi import APIRouter, FastAPI, Request, Response
 
+from memory_api.http.body import StrictRoute
 from memory_api.http.deps import CallerOf, ContextOf
-from memory_api.http.responses import reply
+from memory_api.http.responses import EngineStatusOut, MemoryHealthOut, reply
 from memory_api.services.engine_status import engine_status, memory_health
 from memory_api.services.standing import Standing, why_not_ready
 from memory_api.telemetry import Metrics
 
-router = APIRouter(tags=["status"])
+router = APIRouter(route_class=StrictRoute, tags=["status"])
 
 
-@router.get("/memory/engine-status")
-async def engine_status_(request: Request, ctx: ContextOf, caller: CallerOf) -> dict[str, Any]:
+@router.get(
+    "/memory/engine-status",
+    response_model=EngineStatusOut,
+    summary="Which arms of recall answer",
+    operation_id="engine_status",
+)
+async def engine_status_(request: Request, ctx: ContextOf, caller: CallerOf) -> Response:
     """Which arms of recall answer and why, what the store is, and what is off."""
-    return await engine_status(ctx, request.app.state.standing)
+    return reply(await engine_status(ctx, request.app.state.standing))
 
 
-@router.get("/memory/health")
-async def memory_health_(request: Request, ctx: ContextOf, caller: CallerOf) -> dict[str, Any]:
+@router.get(
+    "/memory/health",
+    response_model=MemoryHealthOut,
+    summary="How many memories, how many vectors",
+    operation_id="memory_health",
+)
+async def memory_health_(request: Request, ctx: ContextOf, caller: CallerOf) -> Response:
     """How many memories there are, and how many have their vector."""
-    return await memory_health(ctx, request.app.state.standing)
+    return reply(await memory_health(ctx, request.app.state.standing))
 
 
 async def healthz() -> Response:

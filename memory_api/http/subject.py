@@ -23,13 +23,9 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class SubjectFields(Strict):
-    """Whom the request is about. Leave a field out rather than blank: a blank is refused."""
+class SharedFields(Strict):
+    """Where a memory of the institution stands. Leave a field out rather than blank: a blank is refused."""
 
-    user_id: Annotated[Identifier | None, Field(description="The user; alias virtual_user_id.")] = None
-    virtual_user_id: Annotated[Identifier | None, Field(description="Alias of user_id.")] = None
-    agent_id: Annotated[Identifier | None, Field(description="The agent; alias agent.")] = None
-    agent: Annotated[Identifier | None, Field(description="Alias of agent_id.")] = None
     facet: Annotated[Facet | None, Field(description="The container, such as project:apollo.")] = None
     workspace_id: Annotated[
         Identifier | None, Field(description="This workspace's uid or name; another one is 404.")
@@ -48,15 +44,10 @@ class SubjectFields(Strict):
             raise NotFound("no such workspace here: one memory-api serves one workspace")
         return Subject(said["user"], said["agent"], said["facet"])
 
-    def _places(self) -> list[Any]:
-        return [self]
-
     def _said(self, meaning: str) -> str | None:
+        places: list[Any] = [self, getattr(self, "scope", None)]
         values = {
-            value
-            for place in self._places()
-            for name in _ALIASES[meaning]
-            if (value := getattr(place, name, None)) is not None
+            value for place in places for name in _ALIASES[meaning] if (value := getattr(place, name, None)) is not None
         }
         if len(values) > 1:
             names = " and ".join(_ALIASES[meaning])
@@ -67,10 +58,30 @@ class SubjectFields(Strict):
         return values.pop() if values else None
 
 
-class BodySubject(SubjectFields):
-    """A body may state the subject at its top or in `scope`."""
+class AgentFields(SharedFields):
+    """The agent that a request is about."""
 
-    scope: Annotated[SubjectFields | None, Field(description="The same fields, as Omnia's clients send them.")] = None
+    agent_id: Annotated[Identifier | None, Field(description="The agent; alias agent.")] = None
+    agent: Annotated[Identifier | None, Field(description="Alias of agent_id.")] = None
 
-    def _places(self) -> list[Any]:
-        return [self, self.scope] if self.scope else [self]
+
+class SubjectFields(AgentFields):
+    """Whom the request is about: a user, an agent, a user as one agent knows them, or nobody in particular."""
+
+    user_id: Annotated[Identifier | None, Field(description="The user; alias virtual_user_id.")] = None
+    virtual_user_id: Annotated[Identifier | None, Field(description="Alias of user_id.")] = None
+
+
+_SCOPE = Field(description="The subject's fields may also stand here, as Omnia's clients send them.")
+
+
+class SharedBody(SharedFields):
+    scope: Annotated[SharedFields | None, _SCOPE] = None
+
+
+class AgentBody(AgentFields):
+    scope: Annotated[AgentFields | None, _SCOPE] = None
+
+
+class SubjectBody(SubjectFields):
+    scope: Annotated[SubjectFields | None, _SCOPE] = None

@@ -37,9 +37,7 @@ async def relate(
     """
     _check_type(relation_type, ctx.policy())
     if source == target:
-        raise InvalidRequest(
-            "a memory cannot be related to itself", [(("body", "target_id"), "must differ from source_id")]
-        )
+        raise InvalidRequest("a memory cannot be related to itself", [(("target_id",), "must differ from source_id")])
     acting = caller.act_for(subject)
     async with transaction(ctx.engine) as connection:
         for id_ in sorted((source, target)):
@@ -64,14 +62,14 @@ async def list_relations(
 
 
 async def unrelate(ctx: Context, caller: Caller, subject: Subject, id_: UUID) -> None:
-    """Delete an edge that starts at one of the subject's own memories.
+    """Delete an edge that starts or ends at one of the subject's own memories.
 
     Raises:
         NotFound: no such edge.
     """
     async with transaction(ctx.engine) as connection:
         if not await relations.erase(connection, id_, visible(caller.act_for(subject), "own")):
-            raise NotFound("no such relation for this subject; name the subject that its source belongs to")
+            raise NotFound("no such relation for this subject; name the subject that one of its ends belongs to")
 
 
 def _check_type(relation_type: str, policy: Policy) -> None:
@@ -82,4 +80,4 @@ def _check_type(relation_type: str, policy: Policy) -> None:
         text = "must begin with a letter and hold at most 63 letters, digits and _ . : -"
     else:
         return
-    raise InvalidRequest(f"relation_type {text}", [(("body", "relation_type"), text)])
+    raise InvalidRequest(f"relation_type {text}", [(("relation_type",), text)])
