@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Self
 
 import structlog
@@ -151,7 +152,7 @@ def api_app(standing: Standing, metrics: Metrics) -> FastAPI:
     )
     app.state.standing = standing
     app.state.context = standing.serving
-    problem.install(app)
+    problem.install(app, partial(openapi.methods_at, app))
     app.add_middleware(Observe, metrics=metrics)
     for router in (memories.router, recall.router, shared.router, relations.router, status.router):
         app.include_router(router, prefix="/api/v1")

@@ -3,7 +3,7 @@
 Nothing of the inside leaves: no trace, no SQL, no secret, and never the value that was refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -115,8 +115,11 @@ def _located(problems: Problems, request: Request) -> Problems:
     return [(loc if loc and loc[0] in _PLACES else (place, *loc), msg) for loc, msg in problems]
 
 
-def install(app: FastAPI) -> None:
-    """Answer every error of the tree, of the framework and of ourselves in the one shape."""
+def install(app: FastAPI, methods_at: Callable[[str], str]) -> None:
+    """Answer every error of the tree, of the framework and of ourselves in the one shape.
+
+    `methods_at` gives what Allow must list for a path: the framework knows only the first of the routes that match it.
+    """
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(_request: Request, error: RequestValidationError) -> Response:
@@ -140,9 +143,12 @@ def install(app: FastAPI) -> None:
         return problem(503, str(error), headers={"Retry-After": str(error.retry_after)})
 
     @app.exception_handler(HTTPException)
-    async def _framework(_request: Request, error: HTTPException) -> Response:
+    async def _framework(request: Request, error: HTTPException) -> Response:
         said = _FRAMEWORK.get(error.status_code) if error.detail == _phrase(error.status_code) else None
-        return problem(error.status_code, said or str(error.detail), headers=dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        if error.status_code == 405 and (methods := methods_at(request.url.path)):
+            headers["Allow"] = methods
+        return problem(error.status_code, said or str(error.detail), headers=headers)
 
 
 def _phrase(status: int) -> str:

@@ -215,7 +215,8 @@ class ListQuery(SubjectFields, Paging):
 
 
 class SearchQuery(SubjectFields):
-    q: Annotated[QueryText, Field(min_length=1)]
+    # A longer one may not fit into the 64 KiB that the HTTP server takes as an address; retrieve takes it in a body.
+    q: Annotated[QueryText, Field(min_length=1, max_length=4096)]
     type: QueryNames = []
     tier: QueryTiers = []
     min_confidence: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
