@@ -49,6 +49,8 @@ class Asker:
 
 
 ASKERS = [Asker(*subject, facet) for subject in SUBJECTS for facet in [*FACETS, "project"]]
+# For routes that are asked id by id: every subject, and every facet with several of them.
+SOME_ASKERS = ASKERS[::3]
 
 
 def _live(row: Row, asker: Asker) -> bool:

@@ -40,8 +40,11 @@ async def run_backfill(ctx: Context, metrics: Metrics) -> None:
 
 
 async def _wanted_or_idle(ctx: Context) -> None:
+    # Not wait_for: before Python 3.12 it loses a cancellation that comes in the moment of the event, and the program
+    # would not end on SIGTERM after a save.
     try:
-        await asyncio.wait_for(ctx.backfill_wanted.wait(), IDLE_SECONDS)
+        async with asyncio.timeout(IDLE_SECONDS):
+            await ctx.backfill_wanted.wait()
     except TimeoutError:
         return
     ctx.backfill_wanted.clear()
