@@ -120,7 +120,7 @@ async def test_an_if_match_that_names_no_revision_is_unreadable(api: Api, stated
     refused(await api.http.delete(f"memories/{saved['id']}?user_id=ada", headers=headers), 400)
 
 
-async def test_of_two_writers_that_read_one_revision_one_wins(api: Api) -> None:
+async def test_br_025_of_two_writers_that_read_one_revision_one_wins(api: Api) -> None:
     import asyncio
 
     saved = await api.save("x1", user_id="ada")
@@ -138,7 +138,7 @@ async def test_of_two_writers_that_read_one_revision_one_wins(api: Api) -> None:
     assert sorted(answer.status_code for answer in answers) == [200, 412, 412, 412, 412, 412]
 
 
-async def test_a_forgotten_memory_is_gone_with_its_vector_its_queue_entry_and_its_relations(api: Api) -> None:
+async def test_br_100_a_forgotten_memory_is_gone_with_its_vector_its_queue_entry_and_its_relations(api: Api) -> None:
     saved = await api.save("Ada likes window seats", user_id="ada")
     kept = await api.save("Ada flies on Mondays", user_id="ada")
     ends = {"source_id": saved["id"], "target_id": kept["id"]}

@@ -30,7 +30,7 @@ WHOLE: dict[str, Any] = {
 }
 
 
-async def test_every_field_comes_back_from_save_open_list_and_recall_as_it_was_sent(api: Api) -> None:
+async def test_br_108_every_field_comes_back_from_save_open_list_and_recall_as_it_was_sent(api: Api) -> None:
     saved = await api.save(**WHOLE)
     opened = (await api.http.get(f"memories/{saved['id']}?user_id=ada")).json()["memory"]
     listed = (await api.http.get("memories?user_id=ada")).json()["memories"]

@@ -201,5 +201,5 @@ def test_every_route_is_classified() -> None:
 
 
 @pytest.mark.parametrize("check", dict.fromkeys(CHECKS.values()), ids=lambda check: check.__qualname__)
-async def test_br_109_br_111_a_route_shows_and_changes_what_the_reference_says(api: Api, check: Check) -> None:
+async def test_br_107_br_109_br_111_a_route_shows_and_changes_what_the_reference_says(api: Api, check: Check) -> None:
     await check(api, await a_world(api))

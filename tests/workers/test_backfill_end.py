@@ -11,7 +11,7 @@ async def test_a_save_in_the_moment_of_the_end_does_not_keep_the_program_from_en
         assert context is not None
         # A first round finds nothing to do; from then on the worker waits for a save.
         async with asyncio.timeout(5):
-            while not context.backfill_wanted._waiters:  # type: ignore[attr-defined]
+            while not context.backfill_wanted._waiters:  # type: ignore[attr-defined] # noqa: ASYNC110
                 await asyncio.sleep(0)
         context.backfill_wanted.set()
         # One turn of the loop: the event has come, and the worker has not seen it yet.
