@@ -12,13 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memory_api.db.memories import COLUMNS, to_memory
 from memory_api.db.visibility import Fragment
 from memory_api.domain.memory import Memory
-from memory_api.domain.policy import Policy
+from memory_api.domain.policy import Policy, SessionRules
 
 _STATEMENT = files("memory_api.db").joinpath("recall.sql").read_text()
 _NEWEST = files("memory_api.db").joinpath("recall_newest.sql").read_text()
 _COLUMNS = f"""{COLUMNS},
   exists (select from relations r where r.source_id = m.id) or exists (select from relations r where r.target_id = m.id)
     as has_relations"""
+# The CRD's limit on recall.session.neighbours, and the number of terms in the statement.
+MOST_NEIGHBOURS = 5
 # How deep the vector arm goes. The lexical arm is bounded by what matches.
 VECTOR_DEPTH = 500
 
@@ -92,7 +94,7 @@ async def rank(
             "lexical_weight": rules.lexical_weight,
             "vector_weight": rules.vector_weight,
             "neighbours": rules.session.neighbours,
-            "neighbour_weight": rules.session.neighbour_weight,
+            **_lending(rules.session),
             "session_weight": rules.session.session_weight,
             "min_relevance": min_relevance,
             "limit": limit,
@@ -159,6 +161,14 @@ def _recency(policy: Policy) -> dict[str, Any]:
         "weight_user": weights.get("user", 1.0),
         "weight_agent": weights.get("agent", 1.0),
         "weight_institutional": weights.get("institutional", 1.0),
+    }
+
+
+def _lending(session: SessionRules) -> dict[str, float]:
+    """What a hit lends to the turn `distance` away: the neighbour weight, divided by the distance."""
+    return {
+        f"lend_{distance}": session.neighbour_weight / distance if distance <= session.neighbours else 0.0
+        for distance in range(1, MOST_NEIGHBOURS + 1)
     }
 
 

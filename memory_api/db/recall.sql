@@ -3,14 +3,15 @@
 -- {visible} is the visibility predicate and {filters} the request's filters, both on `memories m`; they stand inside the
 -- arms, so a filter never leaves the result short of what exists. Every number is float8: numeric literals made the same
 -- statement twice as slow. No body, vector or tsvector of a row that is not returned leaves the database.
+-- The planner knows little about the size of a CTE and joins two of them by nested loops (measured: 245 ms of 250), so
+-- what a later step needs travels with the row, and rows are brought together by union and grouping or by full join.
 with
--- The caller's rows: narrow, and the only place where visibility is asked.
+-- The caller's rows: narrow, and the only place besides `matches` where visibility is asked.
 scope as materialized (
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first
   from memories m
   where {visible} {filters}
 ),
-scope_size as materialized (select count(*)::float8 as n from scope),
 
 -- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
 -- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
@@ -21,68 +22,71 @@ asked as materialized (
 ),
 any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
 matches as materialized (
-  select m.id, asked.lexeme
+  select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
   from memories m
   cross join any_asked
   cross join asked
   where {visible} {filters} and m.search @@ any_asked.terms and m.search @@ asked.term
 ),
 rarity as materialized (
-  select asked.lexeme, ln(1::float8 + (n - df + 0.5::float8) / (df + 0.5::float8)) as idf
-  from asked
-  cross join scope_size
-  cross join lateral (select count(*)::float8 as df from matches where matches.lexeme = asked.lexeme) as seen
+  select lexeme, ln(1::float8 + (n - df + 0.5::float8) / (df + 0.5::float8)) as idf
+  from (select asked.lexeme, count(matches.lexeme)::float8 as df from asked left join matches using (lexeme) group by 1)
+    as frequency
+  cross join (select count(*)::float8 as n from scope) as scope_size
 ),
 worded as materialized (
-  select id, sum(idf) as score, sum(idf) / nullif((select sum(idf) from rarity), 0::float8) as coverage
-  from matches join rarity using (lexeme)
-  group by id
+  select id, tier, confirmed_at, observed_at, session_id, turn_first, sum(part) as score
+  from (
+    select id, tier, confirmed_at, observed_at, session_id, turn_first, idf as part
+    from matches join rarity using (lexeme)
+    union all
+    -- Rows of a session that holds a hit come along: a neighbour may lend them a score.
+    select id, tier, confirmed_at, observed_at, session_id, turn_first, 0::float8
+    from scope
+    where cast(:neighbours as integer) > 0 and (session_id in (select session_id from matches)) is true
+  ) as parts
+  group by id, tier, confirmed_at, observed_at, session_id, turn_first
 ),
-
--- Session context: a hit lends part of its score to the turns beside it, where the caller may see them. Only sessions
--- that hold a hit are seated; rows without a session stay out of it.
-seated as materialized (
-  select id, session_id, row_number() over (partition by session_id order by turn_first, observed_at, id) as seat
-  from scope
-  where :neighbours > 0
-    and session_id in (select session_id from worded join scope using (id) where session_id is not null)
-),
+-- Session context: a hit lends part of its score to the turns beside it, where the caller may see them; half as much to
+-- the second turn, a third to the third. A row without a session stands alone.
 lent as materialized (
-  select beside.id, sum(worded.score * cast(:neighbour_weight as float8) / abs(step)) as score
+  select *, case when session_id is null then 0::float8 else
+    cast(:lend_1 as float8) * (coalesce(lag(score, 1) over seats, 0::float8) + coalesce(lead(score, 1) over seats, 0::float8))
+    + cast(:lend_2 as float8) * (coalesce(lag(score, 2) over seats, 0::float8) + coalesce(lead(score, 2) over seats, 0::float8))
+    + cast(:lend_3 as float8) * (coalesce(lag(score, 3) over seats, 0::float8) + coalesce(lead(score, 3) over seats, 0::float8))
+    + cast(:lend_4 as float8) * (coalesce(lag(score, 4) over seats, 0::float8) + coalesce(lead(score, 4) over seats, 0::float8))
+    + cast(:lend_5 as float8) * (coalesce(lag(score, 5) over seats, 0::float8) + coalesce(lead(score, 5) over seats, 0::float8))
+  end as borrowed
   from worded
-  join seated as hit using (id)
-  cross join generate_series(-cast(:neighbours as integer), cast(:neighbours as integer)) as step
-  join seated as beside on beside.session_id = hit.session_id and beside.seat = hit.seat + step and step <> 0
-  group by beside.id
+  window seats as (partition by session_id order by turn_first, observed_at, id)
 ),
 lexical as materialized (
-  select id, score, coverage, matched,
-    row_number() over (order by score desc, confirmed_at desc, id desc) as rank
-  from (
-    select id, coalesce(worded.score, 0::float8) + coalesce(lent.score, 0::float8) as score,
-      coalesce(worded.coverage, 0::float8) as coverage, worded.id is not null as matched
-    from worded full join lent using (id)
-  ) as scored
-  join scope using (id)
+  select id, tier, confirmed_at, session_id, score + borrowed as score,
+    score / nullif((select sum(idf) from rarity), 0::float8) as coverage,
+    row_number() over (order by score + borrowed desc, confirmed_at desc, id desc) as rank
+  from lent
+  where score + borrowed > 0::float8
 ),
 
 -- Vector arm: cosine over the scope, exact.
-nearest as materialized (
-  select v.memory_id as id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine, s.confirmed_at
-  from scope s
-  join memory_vectors v on v.memory_id = s.id
-  where cast(:vector as halfvec) is not null
-),
 semantic as materialized (
-  select id, cosine, row_number() over (order by cosine desc, confirmed_at desc, id desc) as rank
+  select *, row_number() over (order by cosine desc, confirmed_at desc, id desc) as rank
   from (
-    select * from nearest order by cosine desc, confirmed_at desc, id desc limit cast(:depth as integer)
+    select s.id, s.tier, s.confirmed_at, s.session_id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
+    from scope s
+    join memory_vectors v on v.memory_id = s.id
+    where cast(:vector as halfvec) is not null
+    order by cosine desc, s.confirmed_at desc, s.id desc
+    limit cast(:depth as integer)
   ) as closest
 ),
 
 -- Fusion: RRF, the sum of weight / (k + rank); or convex, the weighted mean of both scores scaled to 0..1.
 candidates as materialized (
-  select id, lexical.rank as lexical_rank, lexical.score as lexical_score, coalesce(lexical.coverage, 0::float8) as coverage,
+  select id, coalesce(lexical.tier, semantic.tier) as tier,
+    coalesce(lexical.confirmed_at, semantic.confirmed_at) as confirmed_at,
+    coalesce(lexical.session_id, semantic.session_id, id::text) as session,
+    lexical.rank as lexical_rank, lexical.score as lexical_score, coalesce(lexical.coverage, 0::float8) as coverage,
     semantic.rank as vector_rank, semantic.cosine,
     case cast(:fusion as text)
       when 'rrf' then
@@ -102,12 +106,12 @@ candidates as materialized (
 -- A session that ranks well lifts its members; a row without a session is its own. RRF ranks the sessions by their best
 -- member, convex adds a share of the best member's score.
 grouped as materialized (
-  select c.*, s.tier, s.confirmed_at, coalesce(s.session_id, c.id::text) as session,
-    max(c.fused) over (partition by coalesce(s.session_id, c.id::text)) as session_best
-  from candidates c join scope s using (id)
+  select *, max(fused) over members as session_best, max(confirmed_at) over members as session_latest
+  from candidates
+  window members as (partition by session)
 ),
 lifted as materialized (
-  select *, dense_rank() over (order by session_best desc, session) as session_rank from grouped
+  select *, dense_rank() over (order by session_best desc, session_latest desc, session) as session_rank from grouped
 ),
 ranked as (
   select lifted.*, decay, weight,
