@@ -12,7 +12,9 @@ import pytest
 from api_client import Api, memory_api
 from databases import prepare_template
 from memory_api.embedded import Binaries, EmbeddedPostgres, embedded_binaries, pgserver_binaries
+from memory_api.telemetry import configure_logs
 
+configure_logs("error")
 TEMPLATE = "keepsake_template"
 _numbers = itertools.count(1)
 
