@@ -21,8 +21,10 @@ _COLUMNS = f"""{COLUMNS},
     as has_relations"""
 # The CRD's limit on recall.session.neighbours, and the number of terms in the statement.
 MOST_NEIGHBOURS = 5
-# How deep the vector arm goes. The lexical arm is bounded by what matches.
-VECTOR_DEPTH = 500
+# How many rows each arm hands to the fusion. RRF gives rank 500 a ninth of what it gives the first.
+ARM_DEPTH = 500
+# How many lexemes of a query are looked for: questions have fewer than 20.
+MOST_LEXEMES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ async def rank(
             "query": query,
             "lexical": lexical,
             "vector": _halfvec(vector),
-            "depth": VECTOR_DEPTH,
+            "depth": ARM_DEPTH,
+            "most_lexemes": MOST_LEXEMES,
             "fusion": rules.fusion,
             "k": float(rules.rrf_k),
             "lexical_weight": rules.lexical_weight,

@@ -19,6 +19,9 @@ asked as materialized (
   select lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''')::tsquery as term
   from unnest(keepsake_lexemes(:query))
   where :lexical
+  -- A pasted document asks with its longest words: they are the rare ones, and the cost stays bounded.
+  order by length(lexeme) desc, lexeme
+  limit cast(:most_lexemes as integer)
 ),
 any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
 matches as materialized (
@@ -50,22 +53,30 @@ worded as materialized (
 -- Session context: a hit lends part of its score to the turns beside it, where the caller may see them; half as much to
 -- the second turn, a third to the third. A row without a session stands alone.
 lent as materialized (
-  select *, case when session_id is null then 0::float8 else
+  select *,
     cast(:lend_1 as float8) * (coalesce(lag(score, 1) over seats, 0::float8) + coalesce(lead(score, 1) over seats, 0::float8))
     + cast(:lend_2 as float8) * (coalesce(lag(score, 2) over seats, 0::float8) + coalesce(lead(score, 2) over seats, 0::float8))
     + cast(:lend_3 as float8) * (coalesce(lag(score, 3) over seats, 0::float8) + coalesce(lead(score, 3) over seats, 0::float8))
     + cast(:lend_4 as float8) * (coalesce(lag(score, 4) over seats, 0::float8) + coalesce(lead(score, 4) over seats, 0::float8))
     + cast(:lend_5 as float8) * (coalesce(lag(score, 5) over seats, 0::float8) + coalesce(lead(score, 5) over seats, 0::float8))
-  end as borrowed
+    as borrowed
   from worded
+  where session_id is not null
   window seats as (partition by session_id order by turn_first, observed_at, id)
+  union all
+  select *, 0::float8 from worded where session_id is null
 ),
 lexical as materialized (
-  select id, tier, confirmed_at, session_id, score + borrowed as score,
-    score / nullif((select sum(idf) from rarity), 0::float8) as coverage,
-    row_number() over (order by score + borrowed desc, confirmed_at desc, id desc) as rank
-  from lent
-  where score + borrowed > 0::float8
+  select id, tier, confirmed_at, session_id, score,
+    own / nullif((select sum(idf) from rarity), 0::float8) as coverage,
+    row_number() over (order by score desc, confirmed_at desc, id desc) as rank
+  from (
+    select id, tier, confirmed_at, session_id, score as own, score + borrowed as score
+    from lent
+    where score + borrowed > 0::float8
+    order by score + borrowed desc, confirmed_at desc, id desc
+    limit cast(:depth as integer)
+  ) as best
 ),
 
 -- Vector arm: cosine over the scope, exact.
