@@ -137,3 +137,10 @@ async def test_a_query_of_two_thousand_words_is_answered(words: Api) -> None:
     await words.save("The zanzibarological almanac", user_id="ada")
     query = " ".join(f"word{number}" for number in range(1_500)) + " zanzibarological"
     assert await _first(words, query) == "The zanzibarological almanac"
+
+
+async def test_a_run_of_two_hundred_thousand_characters_without_a_space_is_saved_and_found(words: Api) -> None:
+    body = "".join(chr(0x4E00 + number * 7 % 20_000) for number in range(200_000))
+    saved = await words.save(body, user_id="ada")
+    found = await words.recall(body[150_000:150_008], user_id="ada", previews=True)
+    assert found["memories"][0]["id"] == saved["id"]
