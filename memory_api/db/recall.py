@@ -12,15 +12,24 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from memory_api.db.memories import COLUMNS, to_memory
 from memory_api.db.visibility import Fragment
 from memory_api.domain.memory import Memory
-from memory_api.domain.policy import Policy
+from memory_api.domain.policy import Policy, SessionRules
 
 _STATEMENT = files("memory_api.db").joinpath("recall.sql").read_text()
 _NEWEST = files("memory_api.db").joinpath("recall_newest.sql").read_text()
 _COLUMNS = f"""{COLUMNS},
   exists (select from relations r where r.source_id = m.id) or exists (select from relations r where r.target_id = m.id)
     as has_relations"""
-# How deep the vector arm goes. The lexical arm is bounded by what matches.
-VECTOR_DEPTH = 500
+# The CRD's limit on recall.session.neighbours, and the number of terms in the statement.
+MOST_NEIGHBOURS = 5
+# How many rows each arm hands to the fusion. RRF gives rank 500 a ninth of what it gives the first.
+ARM_DEPTH = 500
+# More visible rows than this are searched by index. Measured: exact and HNSW cost the same at about 15,000 rows.
+LARGE_SCOPE = 20_000
+INDEX_DEPTH = 200
+# In a large scope, lexemes are looked for as long as together they promise no more rows than this.
+MOST_MATCHES = 30_000
+# How many lexemes of a query are looked for: questions have fewer than 20.
+MOST_LEXEMES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +95,17 @@ async def rank(
             "query": query,
             "lexical": lexical,
             "vector": _halfvec(vector),
-            "depth": VECTOR_DEPTH,
+            "depth": ARM_DEPTH,
+            "index_depth": INDEX_DEPTH,
+            "large_scope": LARGE_SCOPE,
+            "most_lexemes": MOST_LEXEMES,
+            "most_matches": MOST_MATCHES,
             "fusion": rules.fusion,
             "k": float(rules.rrf_k),
             "lexical_weight": rules.lexical_weight,
             "vector_weight": rules.vector_weight,
             "neighbours": rules.session.neighbours,
-            "neighbour_weight": rules.session.neighbour_weight,
+            **_lending(rules.session),
             "session_weight": rules.session.session_weight,
             "min_relevance": min_relevance,
             "limit": limit,
@@ -159,6 +172,14 @@ def _recency(policy: Policy) -> dict[str, Any]:
         "weight_user": weights.get("user", 1.0),
         "weight_agent": weights.get("agent", 1.0),
         "weight_institutional": weights.get("institutional", 1.0),
+    }
+
+
+def _lending(session: SessionRules) -> dict[str, float]:
+    """What a hit lends to the turn `distance` away: the neighbour weight, divided by the distance."""
+    return {
+        f"lend_{distance}": session.neighbour_weight / distance if distance <= session.neighbours else 0.0
+        for distance in range(1, MOST_NEIGHBOURS + 1)
     }
 
 

@@ -23,9 +23,18 @@ begin
         '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af]+',
         'g') as hit);
     if cardinality(runs) > 0 then
+      -- By window, not by substr: that would count from the start of the run for every character.
       grams := array(
-        select distinct substr(run, place, 2)
-        from unnest(runs) as run, generate_series(1, greatest(length(run) - 1, 1)) as place);
+        select distinct pair
+        from (
+          select letter || lead(letter) over (partition by run_number order by place) as pair
+          from (select row_number() over () as run_number, string_to_array(run, null) as letters from unnest(runs) as run)
+            as spelled
+          cross join lateral unnest(letters) with ordinality as spelt(letter, place)
+        ) as pairs
+        where pair is not null
+        union
+        select run from unnest(runs) as run where length(run) = 1);
       folded := regexp_replace(
         folded,
         '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af]+',
