@@ -87,7 +87,6 @@ FEATURES: dict[str, Callable[[], bool]] = {
     "background jobs": _route("GET", "memory/jobs"),
     "helm chart": _path("charts"),
     "authentication": lambda: "securitySchemes" in DOCUMENT["components"],
-    "recall suite": _path("tests/recall"),
     "process suite": _path("tests/process"),
 }
 
