@@ -42,7 +42,7 @@ async def current(engine: AsyncEngine) -> str | None:
 
 
 async def migrate(engine: AsyncEngine, *, text_config: str = "english") -> str:
-    """Bring the schema to head and return that revision.
+    """Bring the schema to head and return the revision it stands at: head, or what a newer replica made of it.
 
     `text_config` counts only for the first run: it becomes part of the schema.
 
@@ -54,7 +54,7 @@ async def migrate(engine: AsyncEngine, *, text_config: str = "english") -> str:
         await connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         await connection.run_sync(_check_server, text_config)
         await connection.run_sync(_upgrade, text_config)
-    return head()
+        return str(await connection.scalar(text("select version_num from alembic_version")))
 
 
 def _check_server(connection: Connection, text_config: str) -> None:
