@@ -7,6 +7,8 @@ export UV_PYTHON_DOWNLOADS := never
 .DELETE_ON_ERROR:
 
 # What `keepsake dev` may be told from here; unset variables keep its own defaults.
+# HOST counts from the command line only: shells and conda export one that means something else.
+HOST := $(if $(filter command,$(firstword $(origin HOST))),$(HOST))
 DEV_ARGS = $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)") $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") \
   $(if $(POLICY),--policy "$(POLICY)") $(if $(PROVIDER),--provider "$(PROVIDER)") $(if $(filter 0,$(SAMPLE)),--no-sample)
 

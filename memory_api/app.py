@@ -9,24 +9,24 @@ import structlog
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi_offline import FastAPIOffline
-from prometheus_client import make_asgi_app
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
 from memory_api import __version__
 from memory_api.db.engine import create_engine
 from memory_api.domain.policy import Policy
 from memory_api.embedding.factory import build_provider
 from memory_api.embedding.provider import EmbeddingProvider, ProviderConfig
-from memory_api.errors import ConfigurationError, DependencyDown, EmbeddingError
+from memory_api.errors import DependencyDown, EmbeddingError
 from memory_api.http import memories, openapi, problem, recall, relations, shared, status
+from memory_api.http.metrics import metrics_app
 from memory_api.http.middleware import Observe
 from memory_api.manifests.watch import PolicySource
 from memory_api.services.context import Context
+from memory_api.services.reembedding import PassagesOnly
 from memory_api.services.standing import Standing, claim
 from memory_api.settings import Settings
 from memory_api.telemetry import Metrics
 from memory_api.workers.backfill import run_backfill
+from memory_api.workers.reembedding import run_until_reembedded
 
 CLAIM_RETRY_SECONDS = 1.0
 
@@ -54,8 +54,9 @@ class MemoryApi:
         self.standing = Standing(policy_error=lambda: policy.error if policy else None)
         self.api = api_app(self.standing, self.metrics)
         self.health = status.health_app(self.standing, self.metrics)
-        self.metrics_app = Starlette(routes=[Mount("/metrics", make_asgi_app(self.metrics.registry))])
-        self.fatal: ConfigurationError | None = None
+        self.metrics_app = metrics_app(self.standing, self.metrics)
+        self.metrics.policy_valid.set_function(lambda: 0 if policy and policy.error else 1)
+        self.fatal: Exception | None = None
         self.ended = asyncio.Event()
         self._settings = settings
         self._engine = create_engine(database_url)
@@ -64,6 +65,7 @@ class MemoryApi:
         self._policy = policy
         self._workers = workers
         self._reembed = reembed
+        self._why_not: tuple[str, str] | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -72,12 +74,16 @@ class MemoryApi:
         Raises:
             ConfigurationError: the store is another workspace's, or holds vectors of another model.
         """
-        if self._policy:
-            self._spawn(self._policy.run())
-        if self._provider:
-            self._spawn(self._warm_up(self._provider))
-        if not await self._claim_once():
-            self._spawn(self._claim_later())
+        try:
+            if self._policy:
+                self._spawn(self._policy.run())
+            if self._provider:
+                self._spawn(self._warm_up(self._provider))
+            if not await self._claim_once():
+                self._spawn(self._claim_later())
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -94,37 +100,45 @@ class MemoryApi:
     async def _claim_once(self) -> bool:
         try:
             workspace = await claim(self._engine, self._settings, self._provider, reembed=self._reembed)
-        except DependencyDown:
-            self.standing.reason = "DatabaseUnreachable"
-            return False
+        except DependencyDown as error:
+            return self._not_ready("DatabaseUnreachable", str(error))
         if workspace is None:
-            self.standing.reason = "SchemaNotAtHead"
-            return False
+            return self._not_ready("SchemaNotAtHead", "run `keepsake migrate`")
         policy = self._policy
         context = Context(
             engine=self._engine,
             workspace_name=workspace.name,
             workspace_uid=workspace.uid,
             policy=(lambda: policy.policy) if policy else Policy,
-            provider=self._provider,
+            provider=PassagesOnly(self._provider) if self._provider and workspace.reembedding else self._provider,
+            metrics=self.metrics,
         )
         if self._config:
             context.timeouts, context.batch_size = self._config.timeouts, self._config.batch_size
         self.standing.context = context
         if self._workers:
-            self._spawn(run_backfill(context, self.metrics))
+            self._spawn(run_backfill(context))
+        if workspace.reembedding:
+            self._spawn(run_until_reembedded(context))
         log.info("serving", workspace=workspace.name)
         return True
 
+    def _not_ready(self, reason: str, detail: str) -> bool:
+        if (reason, detail) != self._why_not:
+            log.warning("not ready", reason=reason, detail=detail)
+        self.standing.reason, self._why_not = reason, (reason, detail)
+        return False
+
     async def _claim_later(self) -> None:
         """Until the database is there and at head. What can never work ends the program, as it would have at start."""
-        log.warning("not ready", reason=self.standing.reason)
         try:
             claimed = False
             while not claimed:
                 await asyncio.sleep(CLAIM_RETRY_SECONDS)
                 claimed = await self._claim_once()
-        except ConfigurationError as error:
+        except Exception as error:
+            # Nobody waits for this task: a fault in it ends the program, which else would never be ready.
+            log.error("cannot take the store", fault=type(error).__name__, exc_info=error)
             self.fatal = error
             self.ended.set()
 
@@ -137,7 +151,8 @@ class MemoryApi:
     def _observe_embedding(self, outcome: str, seconds: float, operation: str) -> None:
         self.metrics.embeddings.labels(operation, outcome).inc()
         self.metrics.embedding_seconds.labels(operation).observe(seconds)
-        self.standing.embedding_fault = None if outcome == "ok" else outcome
+        # "rejected" is about one text; the provider answered.
+        self.standing.embedding_fault = None if outcome in ("ok", "rejected") else outcome
 
 
 def api_app(standing: Standing, metrics: Metrics) -> FastAPI:

@@ -84,14 +84,15 @@ class DependencyDown(KeepsakeError):  # noqa: N818
         super().__init__(detail)
 
 
-EmbeddingFault = Literal["timeout", "unavailable", "rate_limited", "rejected", "bad_vector"]
+EmbeddingFault = Literal["timeout", "unavailable", "rate_limited", "rejected", "bad_vector", "reembedding"]
 
 
 class EmbeddingError(KeepsakeError):
     """The embedding provider gave no usable vectors.
 
     `fault` is what `degraded` and the metrics say. `rejected` means that the provider refuses these texts (a 4xx other
-    than 429) and asking again is no use; every other fault may pass.
+    than 429) and asking again is no use; every other fault may pass. `reembedding` is ours, not the provider's: the
+    store's vectors are being replaced, and a ranking by some of them would hide the others.
     """
 
     def __init__(self, fault: EmbeddingFault, detail: str) -> None:

@@ -12,7 +12,7 @@ from memory_api.errors import ConfigurationError
 class Settings(BaseSettings):
     """`KEEPSAKE_<NAME>`; a value that ends in `_FILE` names a file that holds it."""
 
-    model_config = SettingsConfigDict(env_prefix="KEEPSAKE_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="KEEPSAKE_", env_ignore_empty=True, frozen=True)
 
     database_url: SecretStr | None = Field(None, description="postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
     database_url_file: Path | None = Field(None, description="a file that holds the database URL")

@@ -2,28 +2,67 @@
 
 import logging
 import sys
-from typing import TextIO
+import traceback
+from typing import Any, TextIO
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from memory_api.errors import KeepsakeError
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
 def configure_logs(level: str = "info", *, to: TextIO | None = None) -> None:
-    """One JSON object a line, on standard error unless `to` says otherwise."""
+    """One JSON object a line, on standard error unless `to` says otherwise; what libraries warn of, too."""
+    stream = to or sys.stderr
+    steps: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _name_fault,
+    ]
+    render = structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(ensure_ascii=False),
-        ],
+        processors=[*steps, render],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(to or sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=steps, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render]
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def _name_fault(_logger: Any, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Put the way that an exception came in the place of its words, which may quote a memory or a credential."""
+    found = event.pop("exc_info", None)
+    if found is True:
+        found = sys.exc_info()
+    error = found[1] if isinstance(found, tuple) else found
+    if isinstance(error, BaseException):
+        event["trace"] = _way_of(error)
+    return event
+
+
+def _way_of(error: BaseException) -> list[str]:
+    way: list[str] = []
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        ours = f": {cause}" if isinstance(cause, KeepsakeError) else ""
+        state = getattr(cause, "sqlstate", None)
+        way.append(f"{type(cause).__module__}.{type(cause).__qualname__}{f' {state}' if state else ''}{ours}")
+        way += [
+            f"  {place.filename}:{place.lineno} {place.name}" for place in traceback.extract_tb(cause.__traceback__)
+        ]
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return way
 
 
 class Metrics:
@@ -75,3 +114,5 @@ class Metrics:
         )
         self.ready = Gauge("keepsake_ready", "1 while /readyz answers 200.", registry=self.registry)
         self.policy_valid.set(1)
+        for state in ("pending", "failed"):
+            self.queue.labels(state)

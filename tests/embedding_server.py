@@ -52,6 +52,7 @@ class EmbeddingServer:
         self.answer: Answer = "ok"
         self.most_input_bytes: int | None = None
         self.most_texts: int | None = None
+        self.refused_word: str | None = None
         self.refuses_dimensions = False
         self.requests: list[Asked] = []
         self.connections = 0
@@ -74,6 +75,10 @@ class EmbeddingServer:
         """Answer the next requests with a status instead."""
         failure = Failure(status, headers or {}, *([body] if body is not None else []))
         self._failures.extend([failure] * times)
+
+    def recover(self) -> None:
+        """Forget what failures were still to come."""
+        self._failures.clear()
 
     def redirect(self, location: str) -> None:
         self.fail(1, status=307, headers={"Location": location})
@@ -154,6 +159,8 @@ class EmbeddingServer:
             return (
                 f"This model's maximum context length is {self.most_input_bytes} tokens. However, you requested more."
             )
+        if self.refused_word is not None and any(self.refused_word in text for text in asked.texts):
+            return "Invalid input: the text was flagged."
         if self.most_texts is not None and len(asked.texts) > self.most_texts:
             return f"batch size {len(asked.texts)} > maximum allowed batch size {self.most_texts}"
         if self.refuses_dimensions and "dimensions" in asked.body:

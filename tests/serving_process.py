@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import httpx
 
@@ -42,12 +43,16 @@ def _free(port: int) -> bool:
 
 
 @contextmanager
-def served(url: str, environment: Mapping[str, str], *arguments: str, wait_ready: bool = True) -> Iterator[Served]:
-    """Run `keepsake serve` until the block ends; it must then stop cleanly on SIGTERM."""
+def served(
+    url: str, environment: Mapping[str, str], *arguments: str, wait_ready: bool = True, log: IO[bytes] | None = None
+) -> Iterator[Served]:
+    """Run `keepsake serve` until the block ends; it must then stop cleanly on SIGTERM. `log` takes what it says."""
     port = free_port()
     process = subprocess.Popen(
         [KEEPSAKE, "serve", "--port", str(port), *arguments],
         env={**os.environ, "KEEPSAKE_DATABASE_URL": url, "KEEPSAKE_LOG_LEVEL": "warning", **environment},
+        stdout=log,
+        stderr=log,
     )
     place = Served(
         f"http://127.0.0.1:{port}", f"http://127.0.0.1:{port + 1}", f"http://127.0.0.1:{port + 1010}", process
@@ -59,7 +64,7 @@ def served(url: str, environment: Mapping[str, str], *arguments: str, wait_ready
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.wait(20)
+            assert process.wait(20) in (0, 2), process.returncode  # 2: ended before by what the test gave it
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

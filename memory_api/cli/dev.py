@@ -1,9 +1,12 @@
 """`keepsake dev`: everything on this machine, from an empty folder to a shown recall."""
 
 import asyncio
+import ipaddress
 import os
 import socket
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,14 +17,16 @@ import httpx
 from memory_api.app import MemoryApi
 from memory_api.cli import samples
 from memory_api.cli.server import migrate_database, refuse_open_address
-from memory_api.cli.serving import Ports, bound, port_of, serve
+from memory_api.cli.serving import Ports, bound, port_of, serve, stop_signals
 from memory_api.embedded import EmbeddedPostgres, default_data_dir
+from memory_api.errors import ConfigurationError
 from memory_api.manifests import PolicySource, load_provider, secret_value
 from memory_api.manifests.schema import shipped
 from memory_api.settings import load_settings
 from memory_api.telemetry import configure_logs
 
 DATABASE = "keepsake"
+_WATCH_SECONDS = 0.5
 
 
 def run_dev(
@@ -50,23 +55,59 @@ def run_dev(
     config = load_provider(Path(provider) if provider else shipped("samples/provider-transformers.yaml"), secret_value)
     with bound(Ports.beside(host, port, health_port, metrics_port)) as listeners:
         database = EmbeddedPostgres(Path(data_dir) if data_dir else default_data_dir(Path.cwd()))
-        _step(f"Starting PostgreSQL with pgvector in {database.data_dir}")
-        with database:
-            database.ensure_database(DATABASE)
-            url = database.url(DATABASE)
+        url = database.url(DATABASE)
 
-            async def up() -> None:
-                await _show(listeners, sample=sample, started=started)
+        async def up() -> None:
+            await _show(listeners, sample=sample, started=started)
 
-            async def run() -> None:
-                _step("Bringing the schema to head")
-                await migrate_database(url, text_config=settings.text_config)
-                _step(f"Starting memory-api with policy {source.policy.name} and embedder {config.model}")
-                memory_api = MemoryApi(settings, database_url=url, provider=config, policy=source, reembed=reembed)
-                await serve(memory_api, listeners, once_up=up)
+        async def run() -> None:
+            with stop_signals() as stop:
+                async with _running(database, stop):
+                    if stop.is_set():
+                        return
+                    database.ensure_database(DATABASE)
+                    _step("Bringing the schema to head")
+                    await migrate_database(url, text_config=settings.text_config)
+                    _step(f"Starting memory-api with policy {source.policy.name} and embedder {config.model}")
+                    memory_api = MemoryApi(settings, database_url=url, provider=config, policy=source, reembed=reembed)
+                    await serve(memory_api, listeners, stop, once_up=up)
 
-            asyncio.run(run())
-            _step("Stopping; the data stays")
+        asyncio.run(run())
+
+
+@asynccontextmanager
+async def _running(database: EmbeddedPostgres, stop: asyncio.Event) -> AsyncIterator[None]:
+    """The database for the time of the block; `stop` during its start ends that, and the block sees `stop` set."""
+    _step(f"Starting PostgreSQL with pgvector in {database.data_dir}")
+    starting = asyncio.create_task(asyncio.to_thread(database.start))
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if stop.is_set():
+        await asyncio.to_thread(database.stop)
+        await asyncio.gather(starting, return_exceptions=True)
+    else:
+        starting.result()
+    watching = asyncio.create_task(_keep_running(database))
+    try:
+        yield
+    finally:
+        _step("Stopping; the data stays")
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+        await asyncio.to_thread(database.stop)
+
+
+async def _keep_running(database: EmbeddedPostgres) -> None:
+    """Start the database anew when somebody else ended it; memory-api comes back by itself."""
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        if database.died():
+            _step("PostgreSQL has ended; starting it again")
+            try:
+                await asyncio.to_thread(database.start)
+            except ConfigurationError as error:
+                _step(str(error))
 
 
 async def _show(listeners: list[socket.socket], *, sample: bool, started: float) -> None:
@@ -80,7 +121,8 @@ async def _show(listeners: list[socket.socket], *, sample: bool, started: float)
     click.echo(f"  API       {api}/api/v1   (documentation: {api}/docs)")
     click.echo(f"  health    {health}/readyz")
     click.echo(f"  metrics   {metrics}/metrics")
-    click.echo("No credentials: every caller on this machine is admin. Ctrl-C stops it; the data stays.")
+    who = "on this machine" if ipaddress.ip_address(address).is_loopback else "who reaches this address"
+    click.echo(f"No credentials: every caller {who} is admin. Ctrl-C stops it; the data stays.")
 
 
 async def _show_samples(base: str) -> None:
@@ -92,7 +134,8 @@ async def _show_samples(base: str) -> None:
             ids = [await _save(client, *sample) for sample in samples.MEMORIES]
             for source, target, relation_type in samples.RELATIONS:
                 edge = {"source_id": ids[source], "target_id": ids[target], "relation_type": relation_type}
-                (await client.post("relations", json=edge)).raise_for_status()
+                if ids[source] and ids[target]:
+                    _accepted(await client.post("relations", json=edge))
         ask = {
             "query": samples.QUESTION,
             "user_id": samples.USER,
@@ -108,10 +151,19 @@ async def _show_samples(base: str) -> None:
     click.echo(f"  strategy {found['strategy_used']}" + "".join(f", without {what}" for what in found["degraded"]))
 
 
-async def _save(client: httpx.AsyncClient, route: str, days: int, body: dict[str, Any]) -> str:
+async def _save(client: httpx.AsyncClient, route: str, days: int, body: dict[str, Any]) -> str | None:
     learnt = datetime.now(UTC) - timedelta(days=days)
-    saved = await client.post(route, json={**body, "observed_at": learnt.isoformat()})
-    return str(saved.raise_for_status().json()["memory"]["id"])
+    saved = _accepted(await client.post(route, json={**body, "observed_at": learnt.isoformat()}))
+    return str(saved["memory"]["id"]) if saved else None
+
+
+def _accepted(answer: httpx.Response) -> dict[str, Any] | None:
+    """What was made of a sample; a policy of the user's own need not have the samples' kinds."""
+    if answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY:
+        _step(f"Left out: {answer.json()['detail']}")
+        return None
+    made: dict[str, Any] = answer.raise_for_status().json()
+    return made
 
 
 def _why(explain: dict[str, Any]) -> str:

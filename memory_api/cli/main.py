@@ -74,6 +74,8 @@ def _run(command: Callable[..., None], **options: Any) -> None:
     except DependencyDown as error:
         click.echo(f"keepsake: {error}", err=True)
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import ipaddress
 import click
 
 from memory_api.app import MemoryApi
-from memory_api.cli.serving import Ports, bound, serve
+from memory_api.cli.serving import Ports, bound, serve, stop_signals
 from memory_api.db.engine import create_engine
 from memory_api.db.migrate import migrate
 from memory_api.errors import ConfigurationError
@@ -50,7 +50,8 @@ def run_serve(
                 workers=workers,
                 reembed=reembed,
             )
-            await serve(memory_api, listeners)
+            with stop_signals() as stop:
+                await serve(memory_api, listeners, stop)
 
         asyncio.run(run())
 

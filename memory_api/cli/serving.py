@@ -64,33 +64,35 @@ def port_of(listener: socket.socket) -> int:
 
 
 async def serve(
-    memory_api: MemoryApi, listeners: list[socket.socket], *, once_up: Callable[[], Awaitable[None]] | None = None
+    memory_api: MemoryApi,
+    listeners: list[socket.socket],
+    stop: asyncio.Event,
+    *,
+    once_up: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, or until the memory-api cannot go on. `once_up` runs when all ports answer.
+    """Serve until `stop`, or until the memory-api cannot go on. `once_up` runs when all ports answer.
 
     Raises:
         ConfigurationError: what ended it, when that was a configuration that can never work.
     """
-    with _stop_signals(memory_api.ended):
-        async with memory_api:
-            servers = [_server(app) for app in (memory_api.api, memory_api.health, memory_api.metrics_app)]
-            running = [
-                asyncio.create_task(server.serve([listener]))
-                for server, listener in zip(servers, listeners, strict=True)
-            ]
-            ended = asyncio.create_task(memory_api.ended.wait())
-            greeting = asyncio.create_task(_greet(servers, once_up))
-            try:
-                await asyncio.wait([ended, greeting, *running], return_when=asyncio.FIRST_COMPLETED)
-                if greeting.done():
-                    greeting.result()
-                    await asyncio.wait([ended, *running], return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for server in servers:
-                    server.should_exit = True
-                greeting.cancel()
-                ended.cancel()
-                await asyncio.gather(*running)
+    async with memory_api:
+        servers = [_server(app) for app in (memory_api.api, memory_api.health, memory_api.metrics_app)]
+        running = [
+            asyncio.create_task(server.serve([listener])) for server, listener in zip(servers, listeners, strict=True)
+        ]
+        ends = [asyncio.create_task(event.wait()) for event in (stop, memory_api.ended)]
+        greeting = asyncio.create_task(_greet(servers, once_up))
+        try:
+            await asyncio.wait([greeting, *ends, *running], return_when=asyncio.FIRST_COMPLETED)
+            if greeting.done():
+                greeting.result()
+                await asyncio.wait([*ends, *running], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for server in servers:
+                server.should_exit = True
+            for task in (greeting, *ends):
+                task.cancel()
+            await asyncio.gather(*running)
     if memory_api.fatal:
         raise memory_api.fatal
 
@@ -125,12 +127,13 @@ def _server(app: ASGIApp) -> _Server:
 
 
 @contextmanager
-def _stop_signals(ended: asyncio.Event) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
+def stop_signals() -> Iterator[asyncio.Event]:
+    """An event that SIGINT and SIGTERM set, instead of what they would do to the program."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+        loop.add_signal_handler(number, stop.set)
     try:
-        yield
+        yield stop
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)

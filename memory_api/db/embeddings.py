@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 LEASE_SECONDS = 120
-MAX_REJECTIONS = 5
+MAX_REJECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,15 @@ async def finish(connection: AsyncConnection, jobs: Sequence[Job], vectors: Sequ
 
 
 async def postpone(connection: AsyncConnection, jobs: Sequence[Job], *, seconds: float, rejected: bool) -> None:
-    """Give the jobs back for a later attempt. A text that the provider refused too often is `failed` for good."""
+    """Give the jobs back for a later attempt. A text that the provider refused too often is `failed` for good.
+
+    A provider that is away says nothing about a text: only refusals count.
+    """
     await connection.execute(
         text(
-            "update embedding_queue set attempts = attempts + 1,"
+            "update embedding_queue set attempts = attempts + cast(:rejected as boolean)::integer,"
             " next_attempt_at = now() + make_interval(secs => :seconds),"
-            " failed = :rejected and attempts + 1 >= :most where memory_id = any(:ids)"
+            " failed = cast(:rejected as boolean) and attempts + 1 >= :most where memory_id = any(:ids)"
         ),
         {
             "ids": [job.memory_id for job in jobs],

@@ -7,6 +7,7 @@ connection to the pool, brings them back instead of losing them.
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
+import asyncpg
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -16,6 +17,8 @@ from memory_api.errors import ConfigurationError, DependencyDown
 
 POOL_SIZE = 10
 POOL_TIMEOUT_SECONDS = 3.0
+CONNECT_SECONDS = 5
+COMMAND_SECONDS = 60
 STATEMENT_TIMEOUT = "30s"
 
 _SESSION = {
@@ -47,12 +50,21 @@ def create_engine(url: str, *, pool_size: int = POOL_SIZE) -> AsyncEngine:
         ) from error
     if parsed.get_backend_name() not in ("postgresql", "postgres"):
         raise ConfigurationError(f"KEEPSAKE_DATABASE_URL must start with postgresql://, not {parsed.drivername}://")
+    # The driver reads the URL itself: it knows what libpq puts into one (sslmode, sslrootcert, several hosts …), and
+    # the engine's own URL, which errors may show, holds no password.
+    dsn = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    async def connect() -> asyncpg.Connection:
+        return await asyncpg.connect(
+            dsn, server_settings=_SESSION, timeout=CONNECT_SECONDS, command_timeout=COMMAND_SECONDS
+        )
+
     return create_async_engine(
-        parsed.set(drivername="postgresql+asyncpg"),
+        "postgresql+asyncpg://",
+        async_creator=connect,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_SECONDS,
-        connect_args={"server_settings": _SESSION, "timeout": 5, "command_timeout": 60},
         hide_parameters=True,
     )
 
@@ -82,18 +94,31 @@ def _outages_named() -> Iterator[None]:
         yield
     except (PoolTimeoutError, OSError) as error:
         raise DependencyDown("the database cannot be reached or has no free connection; try again") from error
+    except asyncpg.PostgresError as error:
+        raise _outage(error.sqlstate) or error from error
     except (InterfaceError, OperationalError) as error:
-        raise DependencyDown("the database cannot be reached; try again") from error
+        state = getattr(error.orig, "sqlstate", None)
+        raise _outage(state) or DependencyDown("the database cannot be reached; try again") from error
     except DBAPIError as error:
-        if error.connection_invalidated or _is_outage(error):
-            raise DependencyDown("the database closed the connection; try again") from error
-        raise
+        outage = _outage(getattr(error.orig, "sqlstate", None))
+        if outage is None and error.connection_invalidated:
+            outage = DependencyDown("the database closed the connection; try again")
+        if outage is None:
+            raise
+        raise outage from error
 
 
-def _is_outage(error: DBAPIError) -> bool:
-    """Whether SQLSTATE says that the server is away or refuses work for now, not that the statement is wrong.
+# SQLSTATEs (PostgreSQL, appendix A) that say that the server is away or refuses us, not that a statement is wrong.
+_OUTAGES = {
+    "08": "the database cannot be reached; try again",
+    "28": "the database does not accept our user or password; mend KEEPSAKE_DATABASE_URL or the role",
+    "3D": "the server has no database of that name; create it",
+    "53": "the database is out of connections, memory or disk; try again",
+    "57P": "the database is starting or stopping; try again",
+    "57014": "the database took too long; try again",
+}
 
-    08 connection, 57P shutdown and start-up, 53 out of resources (PostgreSQL, appendix A).
-    """
-    state = getattr(error.orig, "sqlstate", None) or ""
-    return state.startswith(("08", "57P", "53")) or state == "57014"
+
+def _outage(state: str | None) -> DependencyDown | None:
+    detail = next((text for prefix, text in _OUTAGES.items() if (state or "").startswith(prefix)), None)
+    return DependencyDown(detail) if detail else None

@@ -18,7 +18,7 @@ _LOCK = 0x6B656570
 
 def _config() -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
 
@@ -42,7 +42,7 @@ async def current(engine: AsyncEngine) -> str | None:
 
 
 async def migrate(engine: AsyncEngine, *, text_config: str = "english") -> str:
-    """Bring the schema to head and return that revision.
+    """Bring the schema to head and return the revision it stands at: head, or what a newer replica made of it.
 
     `text_config` counts only for the first run: it becomes part of the schema.
 
@@ -54,7 +54,7 @@ async def migrate(engine: AsyncEngine, *, text_config: str = "english") -> str:
         await connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         await connection.run_sync(_check_server, text_config)
         await connection.run_sync(_upgrade, text_config)
-    return head()
+        return str(await connection.scalar(text("select version_num from alembic_version")))
 
 
 def _check_server(connection: Connection, text_config: str) -> None:
@@ -63,16 +63,48 @@ def _check_server(connection: Connection, text_config: str) -> None:
         raise ConfigurationError(f"PostgreSQL 16 or newer is needed, this server is {(version or 0) // 10000}")
     if connection.scalar(text("select current_setting('server_encoding')")) != "UTF8":
         raise ConfigurationError("the database's encoding must be UTF8: create it with encoding 'UTF8'")
-    available = connection.scalar(text("select default_version from pg_available_extensions where name = 'vector'"))
-    if available is None:
-        raise ConfigurationError("the server has no pgvector: install the extension 'vector', 0.8.0 or newer")
-    if tuple(int(part) for part in available.split(".")[:2]) < (0, 8):
-        raise ConfigurationError(f"pgvector 0.8.0 or newer is needed, this server has {available}")
+    _check_pgvector(connection)
     if not connection.scalar(text("select 1 from pg_ts_config where cfgname = :name"), {"name": text_config}):
         raise ConfigurationError(
             f"KEEPSAKE_TEXT_CONFIG={text_config} is not a text search configuration of this server; "
             "`select cfgname from pg_ts_config` lists them"
         )
+
+
+def _check_pgvector(connection: Connection) -> None:
+    row = connection.execute(
+        text("select default_version, installed_version from pg_available_extensions where name = 'vector'")
+    ).first()
+    if row is None:
+        raise ConfigurationError("the server has no pgvector: install the extension 'vector', 0.8.0 or newer")
+    if _parts(row.default_version) < (0, 8):
+        raise ConfigurationError(f"pgvector 0.8.0 or newer is needed, this server has {row.default_version}")
+    if row.installed_version is not None:
+        if _parts(row.installed_version) < (0, 8):
+            raise ConfigurationError(
+                f"pgvector 0.8.0 or newer is needed, this database has {row.installed_version}: "
+                "run `alter extension vector update` in it"
+            )
+        return
+    # "trusted" extensions may be made by the database's owner; pgvector's control file leaves that to the packager.
+    allowed = connection.scalar(
+        text(
+            "select v.superuser is false or r.rolsuper"
+            " or (v.trusted and has_database_privilege(current_database(), 'create'))"
+            " from pg_available_extension_versions v, pg_roles r"
+            " where v.name = 'vector' and v.version = :version and r.rolname = current_user"
+        ),
+        {"version": row.default_version},
+    )
+    if not allowed:
+        raise ConfigurationError(
+            "this role may not create the extension pgvector: have a superuser run `create extension vector` "
+            "in the database once"
+        )
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def _upgrade(connection: Connection, text_config: str) -> None:

@@ -68,6 +68,7 @@ embedding_queue = Table(
     Column("memory_id", Uuid, ForeignKey("memories.id", ondelete="CASCADE"), primary_key=True),
     Column("revision", Integer, nullable=False),
     Column("attempts", Integer, FetchedValue(), nullable=False),
+    Column("queued_at", _Instant, FetchedValue(), nullable=False),
     Column("next_attempt_at", _Instant, FetchedValue(), nullable=False),
     Column("failed", Boolean, FetchedValue(), nullable=False),
 )
@@ -92,5 +93,6 @@ store = Table(
     Column("text_config", Text, nullable=False),
     Column("embedding_model", Text),
     Column("embedding_dimensions", Integer),
+    Column("reembedding", Boolean, FetchedValue(), nullable=False),
     Column("claimed_at", _Instant, FetchedValue(), nullable=False),
 )

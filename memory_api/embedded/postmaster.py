@@ -44,6 +44,10 @@ class Postmaster:
         """Say whether it takes connections now."""
         return self._process.poll() is None and probe(self._socket_file) == "ready"
 
+    def ended(self) -> bool:
+        """Say whether its process is gone."""
+        return self._process.poll() is not None
+
     def becomes_ready(self, unwanted: Event) -> bool:
         """Wait until it takes connections; false when it ended instead, or when nobody wants it any more."""
         begun = time.monotonic()

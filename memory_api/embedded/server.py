@@ -80,6 +80,10 @@ class EmbeddedPostgres:
         """Say whether our server takes connections now."""
         return self._postmaster is not None and self._postmaster.ready()
 
+    def died(self) -> bool:
+        """Say whether the server that we started has ended, though nobody asked it to; knocks at no door."""
+        return self._postmaster is not None and self._postmaster.ended()
+
     def url(self, database: str) -> str:
         """Give SQLAlchemy's URL of a database; known before the start."""
         return f"postgresql+asyncpg://{self._address(database)}"

@@ -1,5 +1,6 @@
 """Vectors for memories that were saved without one: work that is certain to be done."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,15 @@ async def backfill_once(ctx: Context) -> Progress:
     if not jobs:
         return Progress()
     try:
+        return await _embed_all(ctx, jobs)
+    except asyncio.CancelledError:
+        # A replica that stops in order leaves nothing leased: the next one need not wait.
+        await _postpone(ctx, jobs, seconds=0, rejected=False)
+        raise
+
+
+async def _embed_all(ctx: Context, jobs: Sequence[Job]) -> Progress:
+    try:
         return Progress(len(jobs), await _embed(ctx, jobs))
     except EmbeddingError as error:
         if error.fault not in _OF_ONE_TEXT:
@@ -70,6 +80,6 @@ async def _embed(ctx: Context, jobs: Sequence[Job]) -> int:
         return await embeddings.finish(connection, jobs, vectors)
 
 
-async def _postpone(ctx: Context, jobs: Sequence[Job], *, rejected: bool) -> None:
+async def _postpone(ctx: Context, jobs: Sequence[Job], *, rejected: bool, seconds: float = RETRY_SECONDS) -> None:
     async with transaction(ctx.engine) as connection:
-        await embeddings.postpone(connection, jobs, seconds=RETRY_SECONDS, rejected=rejected)
+        await embeddings.postpone(connection, jobs, seconds=seconds, rejected=rejected)

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from memory_api.domain.policy import Policy
 from memory_api.embedding.provider import EmbeddingProvider, Timeouts
 from memory_api.services.query_words import QueryWords
+from memory_api.telemetry import Metrics
 
 
 def _now() -> datetime:
@@ -34,4 +35,5 @@ class Context:
     batch_size: int = 32
     words: QueryWords = field(default_factory=QueryWords)
     now: Callable[[], datetime] = _now
+    metrics: Metrics = field(default_factory=Metrics)
     backfill_wanted: asyncio.Event = field(default_factory=asyncio.Event)

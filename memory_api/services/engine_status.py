@@ -7,13 +7,6 @@ from memory_api.db.engine import reading
 from memory_api.services.context import Context
 from memory_api.services.standing import Standing
 
-# What each optional extension brings where the server has it.
-_OPTIONAL = {
-    "pg_trgm": "typo-tolerant search",
-    "unaccent": "nothing today: accents are folded without it",
-    "btree_gin": "one index for scope and words",
-}
-
 
 async def memory_health(ctx: Context, standing: Standing) -> dict[str, Any]:
     """Coverage: how many memories there are, and how many have their vector."""
@@ -35,12 +28,17 @@ async def memory_health(ctx: Context, standing: Standing) -> dict[str, Any]:
 
 
 async def engine_status(ctx: Context, standing: Standing) -> dict[str, Any]:
-    """Which arms of recall answer and why, what the store is, and what is off."""
+    """Which arms of recall answer and why, what the store is, and what is off.
+
+    `off` names what this store has to do without; pgvector is all that it needs, so that today it is empty everywhere.
+    """
     async with reading(ctx.engine) as connection:
         facts = await store.facts(connection)
     provider, policy = ctx.provider, ctx.policy()
     if provider is None:
         answering, why = "keyword", "no embedding Provider is configured"
+    elif standing.reembedding:
+        answering, why = "keyword", "the vectors of another model are being replaced; words answer until all are there"
     elif standing.embedding_fault:
         answering, why = "keyword", f"the embedding Provider's last call failed: {standing.embedding_fault}"
     else:
@@ -53,11 +51,7 @@ async def engine_status(ctx: Context, standing: Standing) -> dict[str, Any]:
             "server_version": facts["server_version"],
             "text_config": facts["text_config"],
             "extensions": facts["extensions"],
-            "off": [
-                {"extension": name, "brings": brings}
-                for name, brings in _OPTIONAL.items()
-                if name not in facts["extensions"]
-            ],
+            "off": [],
         },
         "embedding": {
             "model": facts["embedding_model"],

@@ -109,6 +109,9 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
                 await steps_from(connection, origins, seen, filters, most=MOST_EDGES, preview_above=preview_above)
             )
     kept = _fit(walk.ranked()[: ask.limit], ask.token_budget)
+    ctx.metrics.recalls.labels(strategy).inc()
+    for reason in degraded:
+        ctx.metrics.recall_degraded.labels(reason).inc()
     return Recalled(
         hits=kept,
         related={hit.memory.id: walk.edges[hit.memory.id] for hit in kept if hit.memory.id in walk.edges},

@@ -61,6 +61,7 @@ async def remember_many(ctx: Context, caller: Caller, drafts: Sequence[Draft]) -
             rows = await memories.add(connection, [draft for _, draft in admitted], vectors)
         for (place, _), row in zip(admitted, rows, strict=True):
             outcomes[place] = Saved(row)
+            ctx.metrics.saves.labels(row.embedding).inc()
     if any(vector is None for vector in vectors):
         ctx.backfill_wanted.set()
     return [outcome for outcome in outcomes if outcome is not None]

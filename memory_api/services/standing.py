@@ -13,7 +13,9 @@ from memory_api.db.store import Workspace
 from memory_api.embedding.provider import EmbeddingProvider
 from memory_api.errors import DependencyDown, ModelMismatch
 from memory_api.services.context import Context
+from memory_api.services.reembedding import PassagesOnly
 from memory_api.settings import Settings
+from memory_api.telemetry import Metrics
 
 PROBE_SECONDS = 2.0
 
@@ -40,9 +42,15 @@ class Standing:
             raise DependencyDown(f"not ready yet: {self.reason}; /readyz says when")
         return self.context
 
+    @property
+    def reembedding(self) -> bool:
+        """Whether queries get no vectors because those of another model are being replaced."""
+        return self.context is not None and isinstance(self.context.provider, PassagesOnly)
+
     def degraded(self) -> list[str]:
         """What works less than it should, as /readyz and engine-status list it."""
-        said = [f"embedding:{self.embedding_fault}"] if self.embedding_fault else []
+        fault = "reembedding" if self.reembedding else self.embedding_fault
+        said = [f"embedding:{fault}"] if fault else []
         return [*said, "policy:invalid"] if self.policy_error() else said
 
 
@@ -63,11 +71,25 @@ async def claim(
             connection,
             workspace_name=settings.workspace,
             workspace_uid=settings.workspace_uid,
-            text_config=settings.text_config,
             model=provider.model if provider else None,
             dimensions=provider.dimensions if provider else None,
             reembed=reembed,
         )
+
+
+async def measure(standing: Standing, metrics: Metrics) -> None:
+    """Bring the gauges up to date. The queue's keep their last value while the database is away."""
+    reason = await why_not_ready(standing)
+    metrics.ready.set(0 if reason else 1)
+    if reason or standing.context is None:
+        return
+    try:
+        async with asyncio.timeout(PROBE_SECONDS), reading(standing.context.engine) as connection:
+            pending, failed = await store.waiting(connection)
+    except (DependencyDown, TimeoutError):
+        return
+    metrics.queue.labels("pending").set(pending)
+    metrics.queue.labels("failed").set(failed)
 
 
 async def why_not_ready(standing: Standing) -> str | None:

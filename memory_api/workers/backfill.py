@@ -7,15 +7,14 @@ import structlog
 from memory_api.errors import DependencyDown
 from memory_api.services.backfill import Progress, backfill_once
 from memory_api.services.context import Context
-from memory_api.telemetry import Metrics
 
 IDLE_SECONDS = 2.0
-MAX_PAUSE_SECONDS = 15.0
+MAX_PAUSE_SECONDS = 5.0
 
 log = structlog.get_logger()
 
 
-async def run_backfill(ctx: Context, metrics: Metrics) -> None:
+async def run_backfill(ctx: Context) -> None:
     """Work until cancelled. Every replica may run one: a lease keeps a memory from being embedded twice."""
     pause = IDLE_SECONDS
     while True:
@@ -27,7 +26,7 @@ async def run_backfill(ctx: Context, metrics: Metrics) -> None:
             # A worker that died would leave saves without vectors until the next restart; this one says so and goes on.
             log.error("backfill failed", fault=type(error).__name__, exc_info=error)
             progress = Progress(fault="unavailable")
-        metrics.backfilled.inc(progress.embedded)
+        ctx.metrics.backfilled.inc(progress.embedded)
         if progress.fault:
             await asyncio.sleep(pause)
             pause = min(pause * 2, MAX_PAUSE_SECONDS)

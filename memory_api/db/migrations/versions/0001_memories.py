@@ -15,13 +15,19 @@ def upgrade() -> None:
     op.execute("create extension if not exists vector")
     lexemes = (_HERE.parent / "lexemes.sql").read_text()
     _run(lexemes.replace("{config}", f"'{text_config}'::regconfig"))
+    # What the schema was made with; the settings of a later start may say something else.
+    _run(
+        "create function keepsake_text_config() returns text language sql immutable parallel safe"
+        f" as $$ select '{text_config}' $$;"
+    )
     _run((_HERE / "0001_memories.sql").read_text())
 
 
 def downgrade() -> None:
     _run(
         "drop table store, relations, embedding_queue, memory_vectors, memories;"
-        "drop function keepsake_touch(), keepsake_search(text, text, text, text, text), keepsake_lexemes(text);"
+        "drop function keepsake_touch(), keepsake_text_config(), keepsake_lexemes(text),"
+        " keepsake_search(text, text, text, text, text);"
     )
 
 

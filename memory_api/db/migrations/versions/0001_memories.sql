@@ -67,7 +67,9 @@ create table memory_vectors (
 create table embedding_queue (
   memory_id uuid primary key references memories on delete cascade,
   revision integer not null,
+  -- Refusals of this text; an outage of the provider does not count.
   attempts integer not null default 0,
+  queued_at timestamptz not null default now(),
   next_attempt_at timestamptz not null default now(),
   failed boolean not null default false
 );
@@ -93,5 +95,7 @@ create table store (
   text_config text not null,
   embedding_model text,
   embedding_dimensions integer,
+  -- The vectors of another model were let go of, and not every memory has its new one yet.
+  reembedding boolean not null default false,
   claimed_at timestamptz not null default now()
 );
