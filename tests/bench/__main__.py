@@ -1,0 +1,93 @@
+"""make bench: every figure beside its budget. Exit code 1 when a budget is broken that may fail a run.
+
+Everything runs in a temporary folder outside the checkout; what was started is stopped by its process id.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from memory_api.telemetry import configure_logs
+from tests.bench import budgets, recall
+from tests.bench.budgets import Budget, Figure
+from tests.bench.filling import Stores
+from tests.bench.place import Place, bench_place
+
+Topic = Callable[[Place, Stores], Awaitable[list[Figure]]]
+# In this order: saving comes after everything that reads its store.
+TOPICS: dict[str, Topic] = {
+    "recall": recall.measure,
+}
+_COLOURS = {"holds": "green", "BROKEN": "bold red", "over, not held": "yellow"}
+
+
+def main() -> int:
+    options = _options()
+    configure_logs("warning")
+    console = Console()
+    started = time.monotonic()
+    known = budgets.read()
+    figures = asyncio.run(_measure(options, console))
+    budgets.check_complete(known, figures, topics=options.topics, full=not options.quick)
+    console.print(_table(known, figures))
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    console.print(
+        f"{'Quick' if options.quick else 'Full'} run, {time.monotonic() - started:.0f} s, "
+        f"{os.cpu_count()} cores, load {load}"
+    )
+    broken = [figure.name for figure in figures if known[figure.name].verdict(figure.value) == "BROKEN"]
+    if broken:
+        console.print(f"[bold red]Broken budgets: {', '.join(broken)}")
+    return 1 if broken else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Every figure beside its budget.")
+    parser.add_argument("--quick", action="store_true", help="smaller stores and fewer rounds: under two minutes")
+    parser.add_argument("--locomo", type=Path, metavar="FILE", help="add evidence recall on this LoCoMo file")
+    parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join([*TOPICS, 'locomo'])}")
+    options = parser.parse_args()
+    if options.locomo and not options.locomo.is_file():
+        parser.error(f"--locomo: there is no file {options.locomo}")
+    wanted = options.only or [*TOPICS, "locomo"]
+    if unknown := set(wanted) - {*TOPICS, "locomo"}:
+        parser.error(f"--only: unknown {', '.join(sorted(unknown))}; one of {', '.join([*TOPICS, 'locomo'])}")
+    options.topics = [name for name in wanted if name in TOPICS or options.locomo]
+    return options
+
+
+async def _measure(options: argparse.Namespace, console: Console) -> list[Figure]:
+    figures: list[Figure] = []
+    with bench_place(quick=options.quick) as place:
+        stores = Stores(place)
+        for name, topic in TOPICS.items():
+            if name in options.topics:
+                console.rule(name)
+                figures += await topic(place, stores)
+    return figures
+
+
+def _table(known: dict[str, Budget], figures: list[Figure]) -> Table:
+    table = Table("figure", "says", "value", "budget", "kind", "verdict", "taken from")
+    for figure in figures:
+        budget = known.get(figure.name)
+        if budget is None:
+            continue
+        verdict = budget.verdict(figure.value)
+        value = f"{figure.value:.3g} {budget.unit}".rstrip()
+        colour = _COLOURS[verdict]
+        table.add_row(
+            figure.name, budget.says, value, budget.text, budget.kind, f"[{colour}]{verdict}[/]", figure.note
+        )
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

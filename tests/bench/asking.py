@@ -1,0 +1,137 @@
+"""Two ways to ask the same: over HTTP, and the very statements of a recall without anything around them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from sqlalchemy import event
+
+from memory_api.db.engine import create_engine
+from tests.api_client import memory_api
+from tests.bench.texts import MOCK
+
+
+class Line:
+    """One kept-alive HTTP/1.1 connection.
+
+    It costs 0.05 ms a call where a full client costs a whole one, which would count as the server's time and, on two
+    cores, be taken from the server.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, base_url: str) -> Self:
+        address = urlsplit(base_url)
+        return cls(*await asyncio.open_connection(address.hostname, address.port))
+
+    async def post(self, path: str, body: bytes, *, expect: int = 200) -> bytes:
+        """The answer's body.
+
+        Raises:
+            RuntimeError: the answer is not the expected one; a figure of failed calls would be worth nothing.
+        """
+        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._writer.write(head.encode() + body)
+        lines = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
+        length = next(int(line[15:]) for line in lines if line.lower().startswith(b"content-length:"))
+        answer = await self._reader.readexactly(length)
+        if int(lines[0].split(b" ")[1]) != expect:
+            raise RuntimeError(f"{path}: {lines[0].decode()} {answer[:300].decode(errors='replace')}")
+        return answer
+
+    async def recall(self, body: bytes) -> bytes:
+        return await self.post("/api/v1/memories/retrieve", body)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+@asynccontextmanager
+async def lines_to(base_url: str, count: int = 1) -> AsyncIterator[list[Line]]:
+    opened = [await Line.open(base_url) for _ in range(count)]
+    try:
+        yield opened
+    finally:
+        for line in opened:
+            line.close()
+
+
+def body_of(question: str, **fields: Any) -> bytes:
+    return json.dumps({"query": question, **fields}).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One statement as the driver got it."""
+
+    statement: str
+    parameters: tuple[Any, ...]
+
+
+async def sent_by(url: str, bodies: Sequence[bytes]) -> list[list[Sent]]:
+    """What the service sends to the database for each recall once it knows the query's words."""
+    async with memory_api(url, provider=MOCK, workers=False) as api:
+        engine = api.memory_api.standing.serving().engine
+        heard: list[Sent] = []
+
+        def listen(_: object, __: object, statement: str, parameters: Any, *___: object) -> None:
+            heard.append(Sent(statement, tuple(parameters)))
+
+        async def recall(body: bytes) -> None:
+            kind = {"Content-Type": "application/json"}
+            (await api.http.post("memories/retrieve", content=body, headers=kind)).raise_for_status()
+
+        recalls = []
+        for body in bodies:
+            await recall(body)
+            event.listen(engine.sync_engine, "before_cursor_execute", listen)
+            await recall(body)
+            event.remove(engine.sync_engine, "before_cursor_execute", listen)
+            recalls.append(heard.copy())
+            heard.clear()
+        return recalls
+
+
+class Bare:
+    """A driver's connection with the session settings of the service's own, and nothing above it."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+
+    async def run(self, recall: Sequence[Sent]) -> None:
+        for sent in recall:
+            await self._driver.fetch(sent.statement, *sent.parameters)
+
+    async def explain(self, sent: Sent) -> dict[str, Any]:
+        """The plan as it ran; the buffers are those of a second run, so that no first look is counted."""
+        for _ in range(2):
+            found = await self._driver.fetchval(
+                f"explain (analyze, verbose, buffers, format json) {sent.statement}", *sent.parameters
+            )
+        plan: dict[str, Any] = json.loads(found)[0]["Plan"]
+        return plan
+
+    async def types_of(self, sent: Sent) -> list[str]:
+        prepared = await self._driver.prepare(sent.statement)
+        return [attribute.type.name for attribute in prepared.get_attributes()]
+
+
+@asynccontextmanager
+async def bare_connections(url: str, count: int = 1) -> AsyncIterator[list[Bare]]:
+    engine = create_engine(url)
+    try:
+        async with AsyncExitStack() as stack:
+            opened = []
+            for _ in range(count):
+                connection = await stack.enter_async_context(engine.connect())
+                opened.append(Bare((await connection.get_raw_connection()).driver_connection))
+            yield opened
+    finally:
+        await engine.dispose()
