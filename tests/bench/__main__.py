@@ -11,11 +11,12 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from memory_api.telemetry import configure_logs
-from tests.bench import budgets, recall
+from tests.bench import budgets, embedding, plans, recall, save, startup, trips
 from tests.bench.budgets import Budget, Figure
 from tests.bench.filling import Stores
 from tests.bench.place import Place, bench_place
@@ -24,6 +25,11 @@ Topic = Callable[[Place, Stores], Awaitable[list[Figure]]]
 # In this order: saving comes after everything that reads its store.
 TOPICS: dict[str, Topic] = {
     "recall": recall.measure,
+    "plans": plans.measure,
+    "trips": trips.measure,
+    "save": save.measure,
+    "startup": startup.measure,
+    "embedding": embedding.measure,
 }
 _COLOURS = {"holds": "green", "BROKEN": "bold red", "over, not held": "yellow"}
 
@@ -31,7 +37,8 @@ _COLOURS = {"holds": "green", "BROKEN": "bold red", "over, not held": "yellow"}
 def main() -> int:
     options = _options()
     configure_logs("warning")
-    console = Console()
+    # A log keeps whole lines; a terminal decides for itself.
+    console = Console(width=None if sys.stdout.isatty() else 180)
     started = time.monotonic()
     known = budgets.read()
     figures = asyncio.run(_measure(options, console))
@@ -75,17 +82,15 @@ async def _measure(options: argparse.Namespace, console: Console) -> list[Figure
 
 
 def _table(known: dict[str, Budget], figures: list[Figure]) -> Table:
-    table = Table("figure", "says", "value", "budget", "kind", "verdict", "taken from")
+    table = Table("figure", "value", "budget", "verdict", "says", "taken from", box=box.SIMPLE)
+    for column in table.columns[:4]:
+        column.no_wrap = True
     for figure in figures:
-        budget = known.get(figure.name)
-        if budget is None:
-            continue
+        budget = known[figure.name]
         verdict = budget.verdict(figure.value)
-        value = f"{figure.value:.3g} {budget.unit}".rstrip()
         colour = _COLOURS[verdict]
-        table.add_row(
-            figure.name, budget.says, value, budget.text, budget.kind, f"[{colour}]{verdict}[/]", figure.note
-        )
+        value = f"{figure.value:.3g} {budget.unit}".rstrip()
+        table.add_row(figure.name, value, budget.text, f"[{colour}]{verdict}[/]", budget.says, figure.note)
     return table
 
 

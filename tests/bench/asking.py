@@ -37,8 +37,8 @@ class Line:
         Raises:
             RuntimeError: the answer is not the expected one; a figure of failed calls would be worth nothing.
         """
-        head = f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        self._writer.write(head.encode() + body)
+        head = ["Host: bench", "Content-Type: application/json", f"Content-Length: {len(body)}"]
+        self._writer.write("\r\n".join([f"POST {path} HTTP/1.1", *head, "\r\n"]).encode() + body)
         lines = (await self._reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
         length = next(int(line[15:]) for line in lines if line.lower().startswith(b"content-length:"))
         answer = await self._reader.readexactly(length)
@@ -115,7 +115,7 @@ class Bare:
             found = await self._driver.fetchval(
                 f"explain (analyze, verbose, buffers, format json) {sent.statement}", *sent.parameters
             )
-        plan: dict[str, Any] = json.loads(found)[0]["Plan"]
+        plan: dict[str, Any] = found[0]["Plan"]  # the session decodes json
         return plan
 
     async def types_of(self, sent: Sent) -> list[str]:

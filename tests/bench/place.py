@@ -46,12 +46,14 @@ class Place:
         return url
 
     @contextmanager
-    def serving(self, url: str, *, provider: Path | None = None, policy: Path | None = None) -> Iterator[Served]:
+    def serving(
+        self, url: str, *, provider: Path | None = None, policy: Path | None = None, workers: bool = True
+    ) -> Iterator[Served]:
         """Run `keepsake serve` on a database until the block ends."""
         environment = {"KEEPSAKE_PROVIDER_FILE": str(provider or self.mock_provider)}
         if policy:
             environment["KEEPSAKE_POLICY_FILE"] = str(policy)
-        with served(url, environment) as service:
+        with served(url, environment, *([] if workers else ["--no-workers"])) as service:
             yield service
 
 
