@@ -93,7 +93,7 @@ async def _copy(connection: "asyncpg.Connection[Any]", shape: Shape, language: L
         linked += [id_ for id_, (user, _) in zip(ids, part, strict=True) if user == LINKED]
         others = [id_ for id_, (user, _) in zip(ids, part, strict=True) if user.startswith("user-")]
         await _relate(connection, others[::40])
-    await _relate(connection, linked[: len(linked) // 2])
+    await _relate(connection, linked[::2])
 
 
 def _owners(shape: Shape, chance: np.random.Generator) -> list[tuple[str, str]]:

@@ -46,7 +46,7 @@ async def measure(place: Place, stores: Stores) -> list[Figure]:
             bare_connections(large.url, _CONNECTIONS) as bare,
         ):
             times, pace = await _take_turns(
-                bare[0], lines[0], line_small, sent, bodies, shared, rounds=6 if place.quick else 15
+                bare[0], lines[0], line_small, sent, bodies, shared, rounds=4 if place.quick else 15
             )
             share, most = await _throughput(bare, lines, sent, bodies, rounds=3 if place.quick else 7)
     rows = f"{large.shape.rows:,} and {small.shape.rows:,} rows"

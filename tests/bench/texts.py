@@ -10,50 +10,8 @@ from memory_api.embedding.provider import ProviderConfig
 
 Words = npt.NDArray[np.int64]
 MOCK = ProviderConfig(name="mock", type="mock", model="mock", dimensions=384)
-_STOP = [
-    "the",
-    "a",
-    "of",
-    "and",
-    "to",
-    "in",
-    "is",
-    "was",
-    "for",
-    "on",
-    "with",
-    "that",
-    "it",
-    "as",
-    "at",
-    "by",
-    "from",
-    "this",
-    "be",
-    "are",
-]
-_SYLLABLES = [
-    "ba",
-    "ke",
-    "lo",
-    "mi",
-    "nu",
-    "ra",
-    "se",
-    "ti",
-    "vo",
-    "du",
-    "pa",
-    "ne",
-    "gi",
-    "to",
-    "sha",
-    "ler",
-    "min",
-    "dor",
-    "kan",
-    "vel",
-]
+_STOP = tuple("the a of and to in is was for on with that it as at by from this be are".split())  # noqa: SIM905
+_SYLLABLES = tuple("ba ke lo mi nu ra se ti vo du pa ne gi to sha ler min dor kan vel".split())  # noqa: SIM905
 _VOCABULARY = 8_000
 _STOP_SHARE = 0.35
 
@@ -107,6 +65,6 @@ class Language:
 async def _embed(words: Sequence[str]) -> list[list[float]]:
     provider = build_provider(MOCK)
     try:
-        return [vector for vector in await provider.embed_passages(words, deadline=60)]
+        return list(await provider.embed_passages(words, deadline=60))
     finally:
         await provider.aclose()
