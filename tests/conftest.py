@@ -1,6 +1,7 @@
 """PostgreSQL for the tests: a real server for each xdist worker, a fresh database for each test that asks."""
 
 import itertools
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -12,9 +13,18 @@ import pytest
 from api_client import Api, memory_api
 from databases import prepare_template
 from memory_api.embedded import Binaries, EmbeddedPostgres, embedded_binaries, pgserver_binaries
+from memory_api.telemetry import configure_logs
 
 TEMPLATE = "keepsake_template"
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_logs() -> Iterator[None]:
+    """Make every log event and show none, so that a test can listen to any of them."""
+    with Path(os.devnull).open("w") as nowhere:
+        configure_logs("debug", to=nowhere)
+        yield
 
 
 @contextmanager

@@ -21,8 +21,15 @@ _COLUMNS = f"""{COLUMNS},
     as has_relations"""
 # The CRD's limit on recall.session.neighbours, and the number of terms in the statement.
 MOST_NEIGHBOURS = 5
-# How deep the vector arm goes. The lexical arm is bounded by what matches.
-VECTOR_DEPTH = 500
+# How many rows each arm hands to the fusion. RRF gives rank 500 a ninth of what it gives the first.
+ARM_DEPTH = 500
+# More visible rows than this are searched by index. Measured: exact and HNSW cost the same at about 15,000 rows.
+LARGE_SCOPE = 20_000
+INDEX_DEPTH = 200
+# In a large scope, lexemes are looked for as long as together they promise no more rows than this.
+MOST_MATCHES = 30_000
+# How many lexemes of a query are looked for: questions have fewer than 20.
+MOST_LEXEMES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,11 @@ async def rank(
             "query": query,
             "lexical": lexical,
             "vector": _halfvec(vector),
-            "depth": VECTOR_DEPTH,
+            "depth": ARM_DEPTH,
+            "index_depth": INDEX_DEPTH,
+            "large_scope": LARGE_SCOPE,
+            "most_lexemes": MOST_LEXEMES,
+            "most_matches": MOST_MATCHES,
             "fusion": rules.fusion,
             "k": float(rules.rrf_k),
             "lexical_weight": rules.lexical_weight,

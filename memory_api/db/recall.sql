@@ -1,24 +1,52 @@
 -- Recall: one statement, one ranked list over every tier that the caller may see (design: docs/recall.md).
 --
--- {visible} is the visibility predicate and {filters} the request's filters, both on `memories m`; they stand inside the
+-- The visibility predicate and the request's filters, both on `memories m`, are filled in. They stand inside the
 -- arms, so a filter never leaves the result short of what exists. Every number is float8: numeric literals made the same
 -- statement twice as slow. No body, vector or tsvector of a row that is not returned leaves the database.
 -- The planner knows little about the size of a CTE and joins two of them by nested loops (measured: 245 ms of 250), so
 -- what a later step needs travels with the row, and rows are brought together by union and grouping or by full join.
 with
--- The caller's rows: narrow, and the only place besides `matches` where visibility is asked.
+-- The caller's rows, narrow; one more than the limit of them are enough to know that the scope is large.
 scope as materialized (
-  select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first
+  select m.id, m.tier, m.confirmed_at, m.session_id
   from memories m
   where {visible} {filters}
+  limit cast(:large_scope as integer) + 1
+),
+scope_size as materialized (
+  select large, case when large then greatest(rows, stored) else rows end as n
+  from (select count(*)::float8 as rows, count(*) > cast(:large_scope as integer) as large from scope) as seen
+  cross join (select reltuples::float8 as stored from pg_class where oid = 'memories'::regclass) as known
 ),
 
 -- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
 -- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
-asked as materialized (
+lexemes as materialized (
   select lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''')::tsquery as term
   from unnest(keepsake_lexemes(:query))
   where :lexical
+  -- A pasted document asks with its longest words: they are the rare ones, and the cost stays bounded.
+  order by length(lexeme) desc, lexeme
+  limit cast(:most_lexemes as integer)
+),
+-- In a large scope the most common lexemes are left out, by what ANALYZE knows of them: the rarest first, as long as
+-- they promise no more rows than the limit.
+common as materialized (
+  select elem as lexeme, freq::float8 as share
+  from pg_stats
+  cross join lateral unnest(most_common_elems::text::text[], most_common_elem_freqs) as seen(elem, freq)
+  where (select large from scope_size) and schemaname = current_schema() and tablename = 'memories'
+    and attname = 'search' and elem in (select lexeme from lexemes)
+),
+asked as materialized (
+  select lexeme, term
+  from (
+    select lexeme, term, row_number() over rarest as place, sum(coalesce(share, 0::float8)) over rarest as promised
+    from lexemes left join common using (lexeme)
+    window rarest as (order by coalesce(share, 0::float8), length(lexeme) desc, lexeme)
+  ) as weighed
+  cross join scope_size
+  where not large or place = 1 or promised * n <= cast(:most_matches as float8)
 ),
 any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
 matches as materialized (
@@ -32,52 +60,77 @@ rarity as materialized (
   select lexeme, ln(1::float8 + (n - df + 0.5::float8) / (df + 0.5::float8)) as idf
   from (select asked.lexeme, count(matches.lexeme)::float8 as df from asked left join matches using (lexeme) group by 1)
     as frequency
-  cross join (select count(*)::float8 as n from scope) as scope_size
+  cross join scope_size
 ),
 worded as materialized (
-  select id, tier, confirmed_at, observed_at, session_id, turn_first, sum(part) as score
-  from (
-    select id, tier, confirmed_at, observed_at, session_id, turn_first, idf as part
-    from matches join rarity using (lexeme)
-    union all
-    -- Rows of a session that holds a hit come along: a neighbour may lend them a score.
-    select id, tier, confirmed_at, observed_at, session_id, turn_first, 0::float8
-    from scope
-    where cast(:neighbours as integer) > 0 and (session_id in (select session_id from matches)) is true
-  ) as parts
+  select id, tier, confirmed_at, observed_at, session_id, turn_first, sum(idf) as score
+  from matches join rarity using (lexeme)
   group by id, tier, confirmed_at, observed_at, session_id, turn_first
+  order by score desc, confirmed_at desc, id desc
+  limit cast(:depth as integer)
 ),
 -- Session context: a hit lends part of its score to the turns beside it, where the caller may see them; half as much to
--- the second turn, a third to the third. A row without a session stands alone.
+-- the second turn, a third to the third. The members of the hits' sessions come along for it.
+seated as materialized (
+  select id, tier, confirmed_at, observed_at, session_id, turn_first, max(score) as score
+  from (
+    select * from worded where session_id is not null
+    union all
+    select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, 0::float8
+    from memories m
+    where cast(:neighbours as integer) > 0 and {visible} {filters}
+      and m.session_id = any(array(select distinct session_id from worded where session_id is not null))
+  ) as members
+  group by id, tier, confirmed_at, observed_at, session_id, turn_first
+),
 lent as materialized (
-  select *, case when session_id is null then 0::float8 else
+  select *,
     cast(:lend_1 as float8) * (coalesce(lag(score, 1) over seats, 0::float8) + coalesce(lead(score, 1) over seats, 0::float8))
     + cast(:lend_2 as float8) * (coalesce(lag(score, 2) over seats, 0::float8) + coalesce(lead(score, 2) over seats, 0::float8))
     + cast(:lend_3 as float8) * (coalesce(lag(score, 3) over seats, 0::float8) + coalesce(lead(score, 3) over seats, 0::float8))
     + cast(:lend_4 as float8) * (coalesce(lag(score, 4) over seats, 0::float8) + coalesce(lead(score, 4) over seats, 0::float8))
     + cast(:lend_5 as float8) * (coalesce(lag(score, 5) over seats, 0::float8) + coalesce(lead(score, 5) over seats, 0::float8))
-  end as borrowed
-  from worded
+    as borrowed
+  from seated
   window seats as (partition by session_id order by turn_first, observed_at, id)
+  union all
+  select *, 0::float8 from worded where session_id is null
 ),
 lexical as materialized (
-  select id, tier, confirmed_at, session_id, score + borrowed as score,
-    score / nullif((select sum(idf) from rarity), 0::float8) as coverage,
-    row_number() over (order by score + borrowed desc, confirmed_at desc, id desc) as rank
-  from lent
-  where score + borrowed > 0::float8
+  select id, tier, confirmed_at, session_id, score,
+    own / nullif((select sum(idf) from rarity), 0::float8) as coverage,
+    row_number() over (order by score desc, confirmed_at desc, id desc) as rank
+  from (
+    select id, tier, confirmed_at, session_id, score as own, score + borrowed as score
+    from lent
+    where score + borrowed > 0::float8
+    order by score + borrowed desc, confirmed_at desc, id desc
+    limit cast(:depth as integer)
+  ) as best
 ),
 
--- Vector arm: cosine over the scope, exact.
+-- Vector arm: cosine, exact over the scope; in a large scope by the HNSW index, whose iterative scan goes on until enough
+-- rows pass the filters. The choice is ours: the planner takes the index where it is slower and finds less.
 semantic as materialized (
   select *, row_number() over (order by cosine desc, confirmed_at desc, id desc) as rank
   from (
-    select s.id, s.tier, s.confirmed_at, s.session_id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
-    from scope s
-    join memory_vectors v on v.memory_id = s.id
-    where cast(:vector as halfvec) is not null
-    order by cosine desc, s.confirmed_at desc, s.id desc
-    limit cast(:depth as integer)
+    select * from (
+      select s.id, s.tier, s.confirmed_at, s.session_id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
+      from scope s
+      join memory_vectors v on v.memory_id = s.id
+      where cast(:vector as halfvec) is not null and not (select large from scope_size)
+      order by cosine desc, s.confirmed_at desc, s.id desc
+      limit cast(:depth as integer)
+    ) as exact
+    union all
+    select * from (
+      select m.id, m.tier, m.confirmed_at, m.session_id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
+      from memory_vectors v
+      join memories m on m.id = v.memory_id
+      where cast(:vector as halfvec) is not null and (select large from scope_size) and {visible} {filters}
+      order by v.embedding <=> cast(:vector as halfvec)
+      limit cast(:index_depth as integer)
+    ) as indexed
   ) as closest
 ),
 

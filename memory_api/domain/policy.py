@@ -49,8 +49,8 @@ class SessionRules:
     """Session context of recall: see recall.md step 3."""
 
     neighbours: int = 2
-    neighbour_weight: float = 0.3
-    session_weight: float = 3.0
+    neighbour_weight: float = 0.5
+    session_weight: float = 4.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,10 +168,10 @@ class Session(Part):
         default=2, description="How many turns before and after a hit share in its lexical score. 0 turns this off."
     )
     neighbour_weight: Ratio = Field(
-        default="0.3", description="The part of a hit's lexical score that goes to its neighbours, 0 to 1."
+        default="0.5", description="The part of a hit's lexical score that goes to its neighbours, 0 to 1."
     )
     session_weight: Weight = Field(
-        default="3", description="How much a session that ranks well lifts its memories, 0 to 100. 0 turns this off."
+        default="4", description="How much a session that ranks well lifts its memories, 0 to 100. 0 turns this off."
     )
 
 

@@ -96,5 +96,5 @@ def test_the_sample_called_seeds_is_plain_reciprocal_rank_fusion() -> None:
         RecallRules(),
         lexical_weight=1.0,
         vector_weight=1.0,
-        session=SessionRules(neighbours=0, neighbour_weight=0.3, session_weight=0.0),
+        session=SessionRules(neighbours=0, neighbour_weight=0.5, session_weight=0.0),
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 from memory_api.manifests.problem import Problem
 from memory_api.manifests.rules import FUNCTIONS, rule_problems
-from memory_api.manifests.schema import crd_file, schema_of
+from memory_api.manifests.schema import schema_of, shipped
 
 
 def schema(rule: str, **extra: Any) -> dict[str, Any]:
@@ -53,5 +53,5 @@ def sections(node: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_crds_are_found_in_a_checkout() -> None:
-    assert crd_file("providers").name == "providers.yaml"
-    assert crd_file("providers").is_file()
+    assert shipped("providers.yaml").name == "providers.yaml"
+    assert shipped("providers.yaml").is_file()

@@ -44,6 +44,7 @@ create table memories (
 );
 create index memories_scope on memories (user_id, agent_id, created_at desc, id desc);
 create index memories_user on memories (user_id, created_at desc, id desc);
+create index memories_session on memories (session_id) where session_id is not null;
 create index memories_search on memories using gin (search) with (fastupdate = off);
 
 -- updated_at tells every write, whichever path it took.

@@ -1,0 +1,85 @@
+"""Small scopes are searched exactly, large ones by index: the choice is ours, and both find what is there."""
+
+import random
+from typing import Any
+
+from sqlalchemy import text
+
+from api_client import Api
+from memory_api.db.engine import transaction
+from memory_api.db.recall import LARGE_SCOPE
+from sent_statements import Sent, nodes_run, recorded
+
+WORDS = ["zebra", "lantern", "harbor", "violin", "marble", "copper", "saddle", "window", "kettle", "spoon"]
+
+
+async def _fill(api: Api, rows: int, owners: int) -> None:
+    """`rows` memories of four words each with random vectors: institutional for no owners, else of that many users."""
+    chance = random.Random(7)
+    async with transaction(api.memory_api.standing.serving().engine) as connection:
+        await connection.execute(text("drop index memory_vectors_nearest"))
+        await connection.execute(
+            text(
+                "insert into memories (id, user_id, kind, content, confidence, observed_at, confirmed_at)"
+                " select gen_random_uuid(), case when n <= 60 then 'ada' when :owners > 0 then 'user' || n % :owners"
+                " else '' end, 'fact', words, 0.7, now(), now()"
+                " from unnest(cast(:contents as text[])) with ordinality as filled(words, n)"
+            ),
+            {"contents": [" ".join(chance.sample(WORDS, 4)) for _ in range(rows)], "owners": owners},
+        )
+        await connection.execute(
+            text(
+                "insert into memory_vectors select id, (select array_agg(random() - 0.5)"
+                " from generate_series(1, 384) where m.id is not null)::real[]::vector(384)::halfvec from memories m"
+            )
+        )
+        await connection.execute(
+            text("create index memory_vectors_nearest on memory_vectors using hnsw (embedding halfvec_cosine_ops)")
+        )
+        await connection.execute(text("analyze memories"))
+        await connection.execute(text("analyze memory_vectors"))
+
+
+async def _recall_ran(api: Api, sent: list[Sent]) -> list[dict[str, Any]]:
+    (recall,) = [one for one in sent if "scope as materialized" in one[0]]
+    return await nodes_run(api.memory_api.standing.serving().engine, recall)
+
+
+async def test_a_large_scope_is_searched_by_index_and_a_small_one_exactly(api: Api) -> None:
+    await _fill(api, LARGE_SCOPE + 100, 0)
+    needle = await api.save("quokka handbook", type="event")
+    engine = api.memory_api.standing.serving().engine
+    ask = {"query": "quokka handbook", "user_id": "ada", "limit": 50}
+    ran, found = [], []
+    for _ in range(2):
+        with recorded(engine) as sent:
+            answer = await api.http.post("memories/retrieve/semantic", json=ask)
+        found.append(answer.json()["memories"])
+        ran.append({node.get("Index Name") for node in await _recall_ran(api, sent)})
+        async with transaction(engine) as connection:
+            await connection.execute(
+                text("delete from memories where id in (select id from memories where kind = 'fact' limit 200)")
+            )
+
+    assert ["memory_vectors_nearest" in indexes for indexes in ran] == [True, False]
+    assert [len(hits) for hits in found] == [50, 50]
+    assert [hits[0]["id"] for hits in found] == [needle["id"]] * 2
+
+
+async def test_a_large_scope_keeps_filters_and_rare_words(api: Api) -> None:
+    await _fill(api, LARGE_SCOPE + 100, 0)
+    needle = await api.save("zebra lantern harbor quokka")
+
+    mine = await api.recall("zebra lantern", user_id="ada", tiers=["user"], limit=60)
+    rare = await api.recall("zebra lantern harbor violin quokka", strategy="keyword")
+
+    assert [memory["tier"] for memory in mine["memories"]] == ["user"] * 60
+    assert rare["memories"][0]["id"] == needle["id"]
+
+
+async def test_a_users_recall_never_scans_the_store(api: Api) -> None:
+    await _fill(api, 5_000, 50)
+    with recorded(api.memory_api.standing.serving().engine) as sent:
+        await api.recall("zebra lantern", user_id="ada")
+    scans = {node.get("Relation Name") for node in await _recall_ran(api, sent) if node["Node Type"] == "Seq Scan"}
+    assert scans.isdisjoint({"memories", "memory_vectors"})
