@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from memory_api.telemetry import configure_logs
-from tests.bench import budgets, embedding, plans, recall, save, startup, trips
+from tests.bench import budgets, embedding, evidence, plans, recall, save, startup, trips
 from tests.bench.budgets import Budget, Figure
 from tests.bench.filling import Stores
 from tests.bench.place import Place, bench_place
@@ -66,6 +66,8 @@ def _options() -> argparse.Namespace:
     wanted = options.only or [*TOPICS, "locomo"]
     if unknown := set(wanted) - {*TOPICS, "locomo"}:
         parser.error(f"--only: unknown {', '.join(sorted(unknown))}; one of {', '.join([*TOPICS, 'locomo'])}")
+    if "locomo" in wanted and not options.locomo:
+        print("No evidence recall: name a LoCoMo file with --locomo FILE (make bench LOCOMO=FILE).")  # noqa: T201
     options.topics = [name for name in wanted if name in TOPICS or options.locomo]
     return options
 
@@ -78,6 +80,9 @@ async def _measure(options: argparse.Namespace, console: Console) -> list[Figure
             if name in options.topics:
                 console.rule(name)
                 figures += await topic(place, stores)
+        if "locomo" in options.topics:
+            console.rule("locomo")
+            figures += await evidence.measure(place, options.locomo, console)
     return figures
 
 

@@ -4,15 +4,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
-
-from sqlalchemy import event
 
 from memory_api.db.engine import create_engine
 from tests.api_client import memory_api
 from tests.bench.texts import MOCK
+from tests.sent_statements import Sent, recorded
 
 
 class Line:
@@ -67,22 +65,9 @@ def body_of(question: str, **fields: Any) -> bytes:
     return json.dumps({"query": question, **fields}).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """One statement as the driver got it."""
-
-    statement: str
-    parameters: tuple[Any, ...]
-
-
 async def sent_by(url: str, bodies: Sequence[bytes]) -> list[list[Sent]]:
     """What the service sends to the database for each recall once it knows the query's words."""
     async with memory_api(url, provider=MOCK, workers=False) as api:
-        engine = api.memory_api.standing.serving().engine
-        heard: list[Sent] = []
-
-        def listen(_: object, __: object, statement: str, parameters: Any, *___: object) -> None:
-            heard.append(Sent(statement, tuple(parameters)))
 
         async def recall(body: bytes) -> None:
             kind = {"Content-Type": "application/json"}
@@ -91,11 +76,9 @@ async def sent_by(url: str, bodies: Sequence[bytes]) -> list[list[Sent]]:
         recalls = []
         for body in bodies:
             await recall(body)
-            event.listen(engine.sync_engine, "before_cursor_execute", listen)
-            await recall(body)
-            event.remove(engine.sync_engine, "before_cursor_execute", listen)
-            recalls.append(heard.copy())
-            heard.clear()
+            with recorded(api.memory_api.standing.serving().engine) as sent:
+                await recall(body)
+            recalls.append(sent)
         return recalls
 
 
@@ -106,20 +89,21 @@ class Bare:
         self._driver = driver
 
     async def run(self, recall: Sequence[Sent]) -> None:
-        for sent in recall:
-            await self._driver.fetch(sent.statement, *sent.parameters)
+        for statement, parameters in recall:
+            await self._driver.fetch(statement, *parameters)
 
     async def explain(self, sent: Sent) -> dict[str, Any]:
         """The plan as it ran; the buffers are those of a second run, so that no first look is counted."""
+        statement, parameters = sent
         for _ in range(2):
             found = await self._driver.fetchval(
-                f"explain (analyze, verbose, buffers, format json) {sent.statement}", *sent.parameters
+                f"explain (analyze, verbose, buffers, format json) {statement}", *parameters
             )
         plan: dict[str, Any] = found[0]["Plan"]  # the session decodes json
         return plan
 
     async def types_of(self, sent: Sent) -> list[str]:
-        prepared = await self._driver.prepare(sent.statement)
+        prepared = await self._driver.prepare(sent[0])
         return [attribute.type.name for attribute in prepared.get_attributes()]
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.bench.asking import Sent, bare_connections, body_of, sent_by
+from tests.bench.asking import bare_connections, body_of, sent_by
 from tests.bench.budgets import Figure
 from tests.bench.filling import CALLER, LINKED, Store, Stores
 from tests.bench.place import Place
+from tests.sent_statements import Sent
 
 Plan = dict[str, Any]
 _TABLES = ("memories", "memory_vectors", "relations")

@@ -14,11 +14,12 @@ from typing import Any
 
 from rich.progress import track
 
-from tests.bench.asking import Bare, Line, Sent, bare_connections, body_of, lines_to, sent_by
+from tests.bench.asking import Bare, Line, bare_connections, body_of, lines_to, sent_by
 from tests.bench.budgets import Figure
 from tests.bench.filling import CALLER, CROWD, Stores
 from tests.bench.place import Place
 from tests.bench.timing import Pace, p50, p95, timed
+from tests.sent_statements import Sent
 
 _CONNECTIONS = 4
 _SECONDS = 2.0
