@@ -1,10 +1,6 @@
-"""How much of the model's own speed is left behind our provider, as a ratio of two runs on the same machine.
-
-python tests/bench/embedding.py
-"""
+"""How much of the model's own speed is left behind our provider, as a ratio of two runs on the same machine."""
 
 import asyncio
-import json
 import random
 import statistics
 import time
@@ -13,11 +9,15 @@ from typing import TypedDict
 
 import numpy as np
 import onnxruntime
+from rich.progress import track
 
 from memory_api.embedding.factory import build_provider
 from memory_api.embedding.guard import GuardedProvider
 from memory_api.embedding.minilm import MiniLm, model_file
 from memory_api.embedding.provider import ProviderConfig, Timeouts
+from tests.bench.budgets import Figure
+from tests.bench.filling import Stores
+from tests.bench.place import Place
 
 _SENTENCES = (
     "user prefers green tea over coffee in the morning deploy of payment service failed on monday because certificate "
@@ -68,7 +68,17 @@ def bare_loop(session: onnxruntime.InferenceSession, tokens: Sequence[Sequence[i
     return time.perf_counter() - started
 
 
-async def measure(*, texts: int = 600, rounds: int = 3) -> Figures:
+async def measure(place: Place, stores: Stores) -> list[Figure]:
+    found = await take_turns(texts=150 if place.quick else 600)
+    rates = f"{found['ours_texts_per_s']:.0f} and {found['bare_texts_per_s']:.0f} texts/s"
+    return [
+        Figure("embedding.throughput", found["ratio"], rates),
+        Figure("embedding.query_p50", found["query_ms_p50"]),
+        Figure("embedding.query_under_bulk_p50", found["query_ms_p50_under_bulk"]),
+    ]
+
+
+async def take_turns(*, texts: int = 600, rounds: int = 3) -> Figures:
     """Take turns, ours and bare, and compare the medians: what else the machine does hits both."""
     sample = sample_texts(texts)
     tokenizer = MiniLm(model_file(), threads=1)
@@ -78,7 +88,7 @@ async def measure(*, texts: int = 600, rounds: int = 3) -> Figures:
     await provider.warm_up()
     bare_loop(session, tokens[:64])
     ours, bare = [], []
-    for _ in range(rounds):
+    for _ in track(range(rounds), "Embedding, taking turns"):
         bare.append(bare_loop(session, tokens))
         started = time.perf_counter()
         await provider.embed_passages(sample, deadline=600)
@@ -105,7 +115,3 @@ async def _query_ms(provider: GuardedProvider, text: str) -> float:
     started = time.perf_counter()
     await provider.embed_query(text)
     return (time.perf_counter() - started) * 1000
-
-
-if __name__ == "__main__":
-    print(json.dumps(asyncio.run(measure()), indent=1))  # noqa: T201

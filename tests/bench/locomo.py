@@ -5,6 +5,7 @@ The data set is for evaluation only and never part of the repository; its file i
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from rich.progress import track
+from rich.progress import Progress, track
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _DATE = "%I:%M %p on %d %B, %Y"
@@ -71,7 +72,20 @@ def load(client: httpx.Client, conversations: list[dict[str, Any]]) -> list[Ques
             named = {f"D{s}:{t}" for text in asked.get("evidence", []) for s, t in _EVIDENCE.findall(text)}
             if evidence := named & known:
                 questions.append(Question(user, asked["question"], asked["category"], frozenset(evidence)))
+    _wait_for_vectors(client)
     return questions
+
+
+def _wait_for_vectors(client: httpx.Client, *, seconds: float = 900) -> None:
+    until = time.monotonic() + seconds
+    with Progress() as progress:
+        bar = progress.add_task("Embedding them", total=1.0)
+        while not progress.finished:
+            vectors = client.get("memory/health").raise_for_status().json()["embeddings"]
+            if vectors["failed"] or time.monotonic() > until:
+                raise RuntimeError(f"the vectors did not all come: {vectors}")
+            progress.update(bar, completed=1.0 if vectors["pending"] == 0 else vectors["coverage"])
+            time.sleep(0.2)
 
 
 def ask(client: httpx.Client, questions: list[Question], label: str, **body: Any) -> Scores:
