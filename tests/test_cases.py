@@ -71,7 +71,6 @@ FEATURES: dict[str, Callable[[], bool]] = {
     "rerank": lambda: "rerank" in _spec("Provider")["role"]["enum"],
     "dates in queries": _field("ExplainOut", "dates"),
     "export": _route("GET", "memories/export"),
-    "bench budgets": _path("tests/bench/budgets.toml"),
     "forget all": _route("DELETE", "memories"),
     "studio": _path("memory_api/studio"),
     "trash": _route("GET", "trash"),
@@ -87,7 +86,6 @@ FEATURES: dict[str, Callable[[], bool]] = {
     "background jobs": _route("GET", "memory/jobs"),
     "helm chart": _path("charts"),
     "authentication": lambda: "securitySchemes" in DOCUMENT["components"],
-    "process suite": _path("tests/process"),
 }
 
 

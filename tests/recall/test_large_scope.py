@@ -83,3 +83,27 @@ async def test_a_users_recall_never_scans_the_store(api: Api) -> None:
         await api.recall("zebra lantern", user_id="ada")
     scans = {node.get("Relation Name") for node in await _recall_ran(api, sent) if node["Node Type"] == "Seq Scan"}
     assert scans.isdisjoint({"memories", "memory_vectors"})
+
+
+async def test_br_063_a_hub_of_many_relations_costs_its_heaviest_edges_only(api: Api) -> None:
+    await _fill(api, 3_000, 0)
+    hub = await api.save("quokka handbook")
+    engine = api.memory_api.standing.serving().engine
+    async with transaction(engine) as connection:
+        await connection.execute(
+            text(
+                "insert into relations (id, source_id, target_id, relation_type, weight)"
+                " select gen_random_uuid(), cast(:hub as uuid), m.id, 'rel' || n, 0.5 + 0.4 * random()"
+                " from memories m cross join generate_series(1, 10) as n where m.user_id = '' and m.id <> :hub"
+            ),
+            {"hub": hub["id"]},
+        )
+        await connection.execute(text("analyze relations"))
+    with recorded(engine) as sent:
+        found = await api.recall("quokka handbook", strategy="keyword", limit=100)
+    (walk,) = [one for one in sent if "as hub" in one[0]]
+    ran = await nodes_run(engine, walk)
+
+    assert len(found["memories"]) <= 51
+    assert len(found["memories"][0]["related"]) == 3
+    assert [node for node in ran if node["Node Type"] == "Seq Scan" and node.get("Relation Name") == "relations"] == []
