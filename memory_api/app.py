@@ -18,7 +18,7 @@ from memory_api.embedding.provider import EmbeddingProvider, ProviderConfig
 from memory_api.errors import DependencyDown, EmbeddingError
 from memory_api.http import memories, openapi, problem, recall, relations, shared, status
 from memory_api.http.metrics import metrics_app
-from memory_api.http.middleware import Observe
+from memory_api.http.middleware import API_PREFIX, Observe
 from memory_api.manifests.watch import PolicySource
 from memory_api.services.context import Context
 from memory_api.services.reembedding import PassagesOnly
@@ -170,7 +170,7 @@ def api_app(standing: Standing, metrics: Metrics) -> FastAPI:
     problem.install(app, partial(openapi.methods_at, app))
     app.add_middleware(Observe, metrics=metrics)
     for router in (memories.router, recall.router, shared.router, relations.router, status.router):
-        app.include_router(router, prefix="/api/v1")
+        app.include_router(router, prefix=API_PREFIX)
     app.add_api_route("/healthz", status.healthz, methods=["GET"], include_in_schema=False)
     app.add_api_route("/", lambda: RedirectResponse("/docs"), methods=["GET"], include_in_schema=False)
     openapi.describe(app)

@@ -7,6 +7,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memory_api.db.vectors import OF_THIS_MODEL, literal
+
 LEASE_SECONDS = 120
 MAX_REJECTIONS = 3
 
@@ -42,7 +44,9 @@ async def lease(connection: AsyncConnection, *, limit: int) -> list[Job]:
     return [Job(row.memory_id, row.revision, row.attempts, row.title, row.content) for row in rows]
 
 
-async def finish(connection: AsyncConnection, jobs: Sequence[Job], vectors: Sequence[Sequence[float]]) -> int:
+async def finish(
+    connection: AsyncConnection, jobs: Sequence[Job], vectors: Sequence[Sequence[float]], *, model: str
+) -> int:
     """Write the vectors of rows that still exist in the wording that was read; return how many were written.
 
     A memory that was forgotten meanwhile stays forgotten (BR-102); one that was reworded keeps its place in the queue.
@@ -53,7 +57,8 @@ async def finish(connection: AsyncConnection, jobs: Sequence[Job], vectors: Sequ
             " select m.id, d.vector"
             " from unnest(cast(:ids as uuid[]), cast(:revisions as integer[]), cast(:vectors as text[]))"
             "   as d(id, revision, vector)"
-            " join memories m on m.id = d.id and m.revision = d.revision order by m.id for update of m),"
+            " join memories m on m.id = d.id and m.revision = d.revision"
+            f" where {OF_THIS_MODEL} order by m.id for update of m),"
             " cleared as (delete from embedding_queue q using done where q.memory_id = done.id)"
             " insert into memory_vectors (memory_id, embedding) select id, cast(vector as halfvec) from done"
             " on conflict (memory_id) do update set embedding = excluded.embedding returning memory_id"
@@ -61,7 +66,9 @@ async def finish(connection: AsyncConnection, jobs: Sequence[Job], vectors: Sequ
         {
             "ids": [job.memory_id for job in jobs],
             "revisions": [job.revision for job in jobs],
-            "vectors": ["[" + ",".join(map(repr, vector)) + "]" for vector in vectors],
+            "vectors": [literal(vector) for vector in vectors],
+            "model": model,
+            "dimensions": len(vectors[0]),
         },
     )
     return len(result.all())

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
 from memory_api.db.tables import embedding_queue, memories, memory_vectors
+from memory_api.db.vectors import put
 from memory_api.db.visibility import Fragment, Reach, visible
 from memory_api.domain.cursor import Cursor
 from memory_api.domain.memory import About, Draft, Memory
@@ -71,17 +72,14 @@ def to_memory(row: Row[Any]) -> Memory:
 
 
 async def add(
-    connection: AsyncConnection, drafts: Sequence[Draft], vectors: Sequence[Sequence[float] | None]
+    connection: AsyncConnection, drafts: Sequence[Draft], vectors: Sequence[Sequence[float] | None], *, model: str
 ) -> list[Memory]:
     """Insert admitted drafts in order. One without a vector is queued for the backfill in the same transaction."""
     ids = [uuid7() for _ in drafts]
     await connection.execute(insert(memories), [_values(id_, draft) for id_, draft in zip(ids, drafts, strict=True)])
-    ready = [
-        {"memory_id": id_, "embedding": vector} for id_, vector in zip(ids, vectors, strict=True) if vector is not None
-    ]
-    pending = [{"memory_id": id_, "revision": 1} for id_, vector in zip(ids, vectors, strict=True) if vector is None]
-    if ready:
-        await connection.execute(insert(memory_vectors), ready)
+    made = {id_: vector for id_, vector in zip(ids, vectors, strict=True) if vector is not None}
+    ready = await put(connection, made, model=model)
+    pending = [{"memory_id": id_, "revision": 1} for id_ in ids if id_ not in ready]
     if pending:
         await connection.execute(insert(embedding_queue), pending)
     rows = await connection.execute(
@@ -171,7 +169,13 @@ async def count(connection: AsyncConnection, seen: Fragment, filters: Fragment) 
 
 
 async def change(
-    connection: AsyncConnection, id_: UUID, changes: Mapping[str, Any], *, vector: Sequence[float] | None, reword: bool
+    connection: AsyncConnection,
+    id_: UUID,
+    changes: Mapping[str, Any],
+    *,
+    reword: bool,
+    vector: Sequence[float] | None,
+    model: str,
 ) -> Memory:
     """Write `changes` as the next revision. A new wording replaces the vector, or queues the memory for one."""
     await connection.execute(
@@ -180,9 +184,7 @@ async def change(
     if reword:
         await connection.execute(delete(memory_vectors).where(memory_vectors.c.memory_id == id_))
         await connection.execute(delete(embedding_queue).where(embedding_queue.c.memory_id == id_))
-        if vector is not None:
-            await connection.execute(insert(memory_vectors), {"memory_id": id_, "embedding": vector})
-        else:
+        if not await put(connection, {id_: vector} if vector is not None else {}, model=model):
             revision = select(memories.c.revision).where(memories.c.id == id_).scalar_subquery()
             await connection.execute(insert(embedding_queue).values(memory_id=id_, revision=revision))
     row = (

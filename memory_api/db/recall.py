@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memory_api.db.memories import COLUMNS, to_memory
+from memory_api.db.vectors import literal
 from memory_api.db.visibility import Fragment
 from memory_api.domain.memory import Memory
 from memory_api.domain.policy import Policy, SessionRules
@@ -94,7 +95,7 @@ async def rank(
             **_recency(policy),
             "query": query,
             "lexical": lexical,
-            "vector": _halfvec(vector),
+            "vector": literal(vector) if vector is not None else None,
             "depth": ARM_DEPTH,
             "index_depth": INDEX_DEPTH,
             "large_scope": LARGE_SCOPE,
@@ -185,7 +186,3 @@ def _lending(session: SessionRules) -> dict[str, float]:
 
 def _seconds(duration: timedelta | None) -> float | None:
     return duration.total_seconds() if duration else None
-
-
-def _halfvec(vector: Sequence[float] | None) -> str | None:
-    return None if vector is None else "[" + ",".join(map(repr, vector)) + "]"

@@ -12,6 +12,8 @@ from memory_api.telemetry import Metrics
 _MAX_REQUEST_ID = 128
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
+API_PREFIX = "/api/v1"
+
 log = structlog.get_logger()
 
 
@@ -56,7 +58,7 @@ class Observe:
 
     def _record(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        route = getattr(scope.get("route"), "path", None) or "unmatched"
+        route = _route(scope)
         self._metrics.requests.labels(method, route, str(status)).inc()
         self._metrics.request_seconds.labels(method, route).observe(seconds)
         log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))
@@ -69,3 +71,11 @@ def _request_id(scope: Scope) -> str:
             if 0 < len(said) <= _MAX_REQUEST_ID and said.isascii() and said.isprintable():
                 return str(said)
     return str(uuid.uuid4())
+
+
+def _route(scope: Scope) -> str:
+    """The route's template with the prefix under which its router is included, which the route does not know."""
+    template = getattr(scope.get("route"), "path", None)
+    if template is None:
+        return "unmatched"
+    return f"{API_PREFIX}{template}" if scope["path"].startswith(f"{API_PREFIX}/") else str(template)

@@ -77,7 +77,7 @@ async def _embed(ctx: Context, jobs: Sequence[Job]) -> int:
     assert ctx.provider is not None  # noqa: S101 (backfill_once returned before)
     vectors = await ctx.provider.embed_passages([job.text_to_embed for job in jobs], deadline=ctx.timeouts.batch)
     async with transaction(ctx.engine) as connection:
-        return await embeddings.finish(connection, jobs, vectors)
+        return await embeddings.finish(connection, jobs, vectors, model=ctx.model)
 
 
 async def _postpone(ctx: Context, jobs: Sequence[Job], *, rejected: bool, seconds: float = RETRY_SECONDS) -> None:

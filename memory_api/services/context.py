@@ -37,3 +37,8 @@ class Context:
     now: Callable[[], datetime] = _now
     metrics: Metrics = field(default_factory=Metrics)
     backfill_wanted: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def model(self) -> str:
+        """The name that vectors of this program's provider carry."""
+        return self.provider.model if self.provider else ""

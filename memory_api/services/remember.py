@@ -58,7 +58,7 @@ async def remember_many(ctx: Context, caller: Caller, drafts: Sequence[Draft]) -
     vectors = await embed(ctx, [draft.text_to_embed for _, draft in admitted])
     if admitted:
         async with transaction(ctx.engine) as connection:
-            rows = await memories.add(connection, [draft for _, draft in admitted], vectors)
+            rows = await memories.add(connection, [draft for _, draft in admitted], vectors, model=ctx.model)
         for (place, _), row in zip(admitted, rows, strict=True):
             outcomes[place] = Saved(row)
             ctx.metrics.saves.labels(row.embedding).inc()

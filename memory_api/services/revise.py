@@ -52,7 +52,12 @@ async def revise(ctx: Context, caller: Caller, revision: Revision) -> Memory:
         if before is not None and memory.revision != before.revision:
             vector = None
         after = await memories.change(
-            connection, memory.id, _columns(ctx, memory, revision), vector=vector, reword=bool(reword)
+            connection,
+            memory.id,
+            _columns(ctx, memory, revision),
+            reword=bool(reword),
+            vector=vector,
+            model=ctx.model,
         )
     if reword and vector is None:
         ctx.backfill_wanted.set()

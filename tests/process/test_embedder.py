@@ -145,7 +145,7 @@ async def test_br_024_one_refused_text_keeps_no_other_from_its_vector(
         assert "keepsake_backfill_embedded_total 9.0" in metrics
 
 
-async def test_another_model_or_dimension_is_refused_until_reembed_replaces_every_vector(
+async def test_br_073_another_model_or_dimension_is_refused_until_reembed_replaces_every_vector(
     database: str, tmp_path: Path, embedder: EmbeddingServer, client: httpx.AsyncClient
 ) -> None:
     with serving(database, tmp_path, embedder, model="first") as place:

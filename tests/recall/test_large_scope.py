@@ -93,8 +93,11 @@ async def test_br_063_a_hub_of_many_relations_costs_its_heaviest_edges_only(api:
         await connection.execute(
             text(
                 "insert into relations (id, source_id, target_id, relation_type, weight)"
-                " select gen_random_uuid(), cast(:hub as uuid), m.id, 'rel' || n, 0.5 + 0.4 * random()"
-                " from memories m cross join generate_series(1, 10) as n where m.user_id = '' and m.id <> :hub"
+                " select gen_random_uuid(), case when n = 1 then cast(:hub as uuid) else other.id end, m.id, 'r' || n,"
+                " 0.5 + 0.4 * random() from generate_series(1, 20) as n"
+                " cross join (select id, row_number() over (order by id) as k from memories where user_id = '') m"
+                " join (select id, row_number() over (order by id desc) as k from memories where user_id = '') as other"
+                " on other.k = m.k and other.id <> m.id where m.id <> :hub"
             ),
             {"hub": hub["id"]},
         )
