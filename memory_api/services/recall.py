@@ -11,20 +11,18 @@ import structlog
 from memory_api.db import memories
 from memory_api.db import recall as statements
 from memory_api.db.engine import reading
-from memory_api.db.graph import Step, steps_from
-from memory_api.db.recall import Explanation, Hit
+from memory_api.db.graph import steps_from
+from memory_api.db.recall import Hit
 from memory_api.db.visibility import Reach, visible
 from memory_api.domain.budget import tokens_of, within_budget
 from memory_api.domain.caller import Caller
 from memory_api.domain.memory import Relation
-from memory_api.domain.policy import Policy
 from memory_api.domain.subject import Subject, Tier
 from memory_api.errors import EmbeddingError
 from memory_api.services.context import Context
+from memory_api.services.graph_walk import Walk
 
 Strategy = Literal["hybrid", "semantic", "keyword", "recent"]
-# What an edge passes on, per hop, of the score that it leads away from.
-HOP_DISCOUNT = 0.5
 # Edges followed from one memory: a hub with 50,000 of them costs no more than its heaviest ones.
 MOST_EDGES = 50
 
@@ -103,7 +101,13 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
                 limit=ask.limit,
                 preview_above=preview_above,
             )
-        walk = _Walk(hits, policy, ask)
+        walk = Walk(
+            hits,
+            seeds=ask.seeds,
+            relation_types=ask.relation_types or policy.recall.graph_relation_types,
+            max_hops=policy.recall.graph_max_hops if ask.max_graph_hops is None else ask.max_graph_hops,
+            max_related=policy.recall.max_related_per_memory,
+        )
         while origins := walk.next_origins():
             walk.take(
                 await steps_from(connection, origins, seen, filters, most=MOST_EDGES, preview_above=preview_above)
@@ -143,57 +147,3 @@ def _fit(hits: list[Hit], token_budget: int | None) -> list[Hit]:
     memories_of = [hit.memory for hit in hits]
     costs = [tokens_of((m.title, m.content, m.summary, m.preview)) for m in memories_of]
     return [hits[place] for place in within_budget(costs, token_budget)]
-
-
-class _Walk:
-    """Graph expansion from the hits. A related memory takes what its edge passes on of the score that brought it:
-    weight * HOP_DISCOUNT per hop, so it stands below that hit unless it also ranks by itself."""
-
-    def __init__(self, hits: list[Hit], policy: Policy, ask: Ask) -> None:
-        self._allowed = frozenset(ask.relation_types or policy.recall.graph_relation_types)
-        self._hops_left = policy.recall.graph_max_hops if ask.max_graph_hops is None else ask.max_graph_hops
-        self._most_related = policy.recall.max_related_per_memory
-        self._found = {hit.memory.id: hit for hit in hits}
-        best = max((hit.explanation.score for hit in hits), default=1.0)
-        self._score = dict.fromkeys(ask.seeds, best) | {hit.memory.id: hit.explanation.score for hit in hits}
-        self._frontier = [hit.memory.id for hit in hits if hit.has_relations] + list(ask.seeds)
-        self._first = True
-        self.edges: dict[UUID, list[Relation]] = {}
-        self.via: dict[UUID, tuple[UUID, str]] = {}
-
-    def next_origins(self) -> list[UUID]:
-        """The memories to walk from next; the hits' own edges are read even where no hop is allowed, for `related`."""
-        if not self._frontier or not (self._first or self._hops_left > 0):
-            return []
-        self._first = False
-        return self._frontier
-
-    def take(self, steps: list[Step]) -> None:
-        self._frontier = []
-        self._hops_left -= 1
-        for step in steps:
-            listed = self.edges.setdefault(step.origin, [])
-            if len(listed) < self._most_related:
-                listed.append(step.relation)
-            if self._hops_left >= 0 and (not self._allowed or step.relation.relation_type in self._allowed):
-                self._reach(step)
-
-    def _reach(self, step: Step) -> None:
-        id_ = step.memory.id
-        score = self._score[step.origin] * step.relation.weight * HOP_DISCOUNT
-        if id_ in self._score and self._score[id_] >= score:
-            return
-        if id_ not in self._score:
-            self._frontier.append(id_)
-        self._score[id_] = score
-        if step.wanted and (id_ not in self._found or id_ in self.via):
-            self.via[id_] = (step.origin, step.relation.relation_type)
-            self._found[id_] = Hit(step.memory, Explanation(score=score, decay=1.0, tier_weight=1.0), True)
-
-    def ranked(self) -> list[Hit]:
-        """Hits and related memories, best first; ties by confirmed_at, then id."""
-        return sorted(
-            self._found.values(),
-            key=lambda hit: (hit.explanation.score, hit.memory.confirmed_at, hit.memory.id),
-            reverse=True,
-        )
