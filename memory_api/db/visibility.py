@@ -25,8 +25,8 @@ class Fragment:
 _SHARED_AND_MINE = "m.user_id = any(cast(:see_users as text[])) and m.agent_id = any(cast(:see_agents as text[]))"
 
 
-def visible(subject: Subject, reach: Reach) -> Fragment:
-    """The predicate for `subject`; parameters start with `see_`."""
+def visible(subject: Subject, reach: Reach, *, expired_too: bool = False) -> Fragment:
+    """The predicate for `subject`; parameters start with `see_`. `expired_too` is for saying why a row is not seen."""
     clauses = []
     params: dict[str, Any] = {}
     if reach in ("recall", "open"):
@@ -49,5 +49,6 @@ def visible(subject: Subject, reach: Reach) -> Fragment:
     if subject.facet:
         clauses.append("m.facet = any(cast(:see_facets as text[]))")
         params["see_facets"] = ["", subject.facet]
-    clauses.append("(m.expires_at is null or m.expires_at > now())")
+    if not expired_too:
+        clauses.append("(m.expires_at is null or m.expires_at > now())")
     return Fragment(" and ".join(clauses), params)

@@ -11,6 +11,7 @@ from memory_api.domain.memory import Draft
 from memory_api.errors import InvalidRequest, NotFound
 from memory_api.http.body import StrictRoute
 from memory_api.http.deps import CallerOf, ContextOf, IfMatch
+from memory_api.http.hits import recall_json
 from memory_api.http.problem import field_problems, problem_json, problems
 from memory_api.http.requests import BatchSave, ListQuery, OneSubject, Patch, Save, SearchQuery
 from memory_api.http.responses import (
@@ -21,7 +22,6 @@ from memory_api.http.responses import (
     RecallOut,
     SavedOut,
     etag,
-    hit_json,
     location,
     memory_json,
     reply,
@@ -148,23 +148,7 @@ async def search(query: Annotated[SearchQuery, Query()], ctx: ContextOf, caller:
         previews=True,
         reach="own",
     )
-    return recall_reply(await recall(ctx, caller, ask), explain=False)
-
-
-def recall_reply(found: Any, *, explain: bool) -> Response:
-    hits = [
-        hit_json(hit, found.related.get(hit.memory.id), found.via.get(hit.memory.id), explain=explain)
-        for hit in found.hits
-    ]
-    return reply(
-        {
-            "memories": hits,
-            "total": len(hits),
-            "degraded": found.degraded,
-            "strategy_used": found.strategy_used,
-            "no_relevant": found.no_relevant,
-        }
-    )
+    return reply(recall_json(await recall(ctx, caller, ask), explain=False))
 
 
 @router.get(

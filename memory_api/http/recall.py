@@ -4,12 +4,13 @@ from fastapi import APIRouter, Response
 
 from memory_api.http.body import StrictRoute
 from memory_api.http.deps import CallerOf, ContextOf
-from memory_api.http.memories import recall_reply
+from memory_api.http.hits import recall_json, why_not_json
 from memory_api.http.problem import problems
-from memory_api.http.requests import Retrieve, RetrieveByMeaning
-from memory_api.http.responses import RecallOut
+from memory_api.http.requests import Preview, Retrieve, RetrieveByMeaning
+from memory_api.http.responses import PreviewOut, RecallOut, reply
 from memory_api.services.context import Context
 from memory_api.services.recall import Ask, Strategy, recall
+from memory_api.services.why_not import why_not
 
 router = APIRouter(route_class=StrictRoute, tags=["recall"])
 
@@ -48,7 +49,8 @@ def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
 )
 async def retrieve(body: Retrieve, ctx: ContextOf, caller: CallerOf) -> Response:
     """Recall: one ranked list over every tier that the subject may see."""
-    return recall_reply(await recall(ctx, caller, _ask(body, ctx, _strategy(body))), explain=body.explain)
+    found = await recall(ctx, caller, _ask(body, ctx, _strategy(body)))
+    return reply(recall_json(found, explain=body.explain))
 
 
 @router.post(
@@ -60,16 +62,22 @@ async def retrieve(body: Retrieve, ctx: ContextOf, caller: CallerOf) -> Response
 )
 async def retrieve_semantic(body: RetrieveByMeaning, ctx: ContextOf, caller: CallerOf) -> Response:
     """Recall by meaning alone."""
-    return recall_reply(await recall(ctx, caller, _ask(body, ctx, "semantic")), explain=body.explain)
+    found = await recall(ctx, caller, _ask(body, ctx, "semantic"))
+    return reply(recall_json(found, explain=body.explain))
 
 
 @router.post(
     "/memory/retrieve-preview",
-    response_model=RecallOut,
+    response_model=PreviewOut,
     responses=problems(404, 413),
     summary="Recall, explained",
     operation_id="preview_recall",
 )
-async def retrieve_preview(body: Retrieve, ctx: ContextOf, caller: CallerOf) -> Response:
-    """Recall as an agent would see it, with an explanation on every hit."""
-    return recall_reply(await recall(ctx, caller, _ask(body, ctx, _strategy(body))), explain=True)
+async def retrieve_preview(body: Preview, ctx: ContextOf, caller: CallerOf) -> Response:
+    """Recall as an agent would see it, with an explanation on every hit, and why a memory is not among them."""
+    ask = _ask(body, ctx, _strategy(body))
+    found = await recall(ctx, caller, ask)
+    answer = recall_json(found, explain=True)
+    if body.why_not is not None:
+        answer["why_not"] = why_not_json(await why_not(ctx, caller, ask, found, body.why_not))
+    return reply(answer)

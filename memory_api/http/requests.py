@@ -185,6 +185,12 @@ class Retrieve(RetrieveByMeaning):
     ] = "hybrid"
 
 
+class Preview(Retrieve):
+    """A recall for the playground."""
+
+    why_not: Annotated[UUID | None, Field(description="Say why this memory is not among the hits.")] = None
+
+
 class OneSubject(SubjectFields):
     """The query string of a route that needs only a subject."""
 

@@ -8,7 +8,6 @@ from fastapi import Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 from pydantic_core import to_json
 
-from memory_api.db.recall import Explanation, Hit
 from memory_api.domain.memory import EmbeddingState, Memory, Relation
 from memory_api.domain.subject import Tier
 
@@ -132,6 +131,21 @@ class RecallOut(_Out):
     no_relevant: bool
 
 
+class WhyNotOut(_Out):
+    """Why a memory is not among the hits; `place` of `of` in the whole ranking where it is ranked at all."""
+
+    id: UUID
+    reason: str
+    detail: str
+    place: int | None = None
+    of: int | None = None
+    explain: ExplainOut | None = None
+
+
+class PreviewOut(RecallOut):
+    why_not: WhyNotOut | None = None
+
+
 class RelationsOut(_Out):
     relations: list[RelationOut]
     next_cursor: str | None = None
@@ -250,17 +264,6 @@ def memory_json(memory: Memory) -> dict[str, Any]:
     return {key: value for key, value in body.items() if value is not None}
 
 
-def hit_json(
-    hit: Hit, related: list[Relation] | None, via: tuple[UUID, str] | None, *, explain: bool
-) -> dict[str, Any]:
-    body = memory_json(hit.memory) | {"score": hit.explanation.score}
-    if related:
-        body["related"] = [relation_json(relation) for relation in related]
-    if explain:
-        body["explain"] = _explain_json(hit.explanation, via)
-    return body
-
-
 def relation_json(relation: Relation) -> dict[str, Any]:
     return {
         "id": relation.id,
@@ -270,18 +273,3 @@ def relation_json(relation: Relation) -> dict[str, Any]:
         "weight": relation.weight,
         "created_at": relation.created_at,
     }
-
-
-def _explain_json(why: Explanation, via: tuple[UUID, str] | None) -> dict[str, Any]:
-    body: dict[str, Any] = {"decay": why.decay, "tier_weight": why.tier_weight}
-    if why.lexical_rank is not None:
-        body["lexical"] = {"rank": why.lexical_rank, "score": why.lexical_score, "coverage": why.coverage}
-    if why.vector_rank is not None:
-        body["vector"] = {"rank": why.vector_rank, "cosine": why.cosine}
-    if why.session_rank is not None:
-        body["session_rank"] = why.session_rank
-    if why.fused is not None:
-        body["fused"] = why.fused
-    if via is not None:
-        body["via"] = {"memory_id": via[0], "relation_type": via[1]}
-    return body

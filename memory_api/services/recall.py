@@ -7,16 +7,18 @@ from typing import Literal
 from uuid import UUID
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memory_api.db import memories
 from memory_api.db import recall as statements
 from memory_api.db.engine import reading
 from memory_api.db.graph import steps_from
 from memory_api.db.recall import Hit
-from memory_api.db.visibility import Reach, visible
+from memory_api.db.visibility import Fragment, Reach, visible
 from memory_api.domain.budget import tokens_of, within_budget
 from memory_api.domain.caller import Caller
 from memory_api.domain.memory import Relation
+from memory_api.domain.policy import Policy
 from memory_api.domain.subject import Subject, Tier
 from memory_api.errors import EmbeddingError
 from memory_api.services.context import Context
@@ -64,16 +66,67 @@ class Recalled:
     no_relevant: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How an ask is carried out: the strategy that is possible, who may see what, and the query's vector."""
+
+    ask: Ask
+    policy: Policy
+    strategy: Strategy
+    vector: list[float] | None
+    degraded: list[str]
+    seen: Fragment
+    filters: Fragment
+
+    @property
+    def min_relevance(self) -> float:
+        return self.policy.recall.min_relevance if self.ask.min_relevance is None else self.ask.min_relevance
+
+    @property
+    def preview_above(self) -> int | None:
+        return self.policy.recall.inline_threshold_bytes if self.ask.previews else None
+
+
 async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
     """The memories that answer `ask`, ranked.
 
     Raises:
         DependencyDown: the database is away. A provider that is away only degrades the answer.
     """
-    policy = ctx.policy()
+    plan = await prepare(ctx, caller, ask)
+    rules = plan.policy.recall
+    async with reading(ctx.engine) as connection:
+        hits = await rank(connection, plan, limit=ask.limit, min_relevance=plan.min_relevance)
+        walk = Walk(
+            hits,
+            seeds=ask.seeds,
+            relation_types=ask.relation_types or rules.graph_relation_types,
+            max_hops=rules.graph_max_hops if ask.max_graph_hops is None else ask.max_graph_hops,
+            max_related=rules.max_related_per_memory,
+        )
+        while origins := walk.next_origins():
+            steps = await steps_from(
+                connection, origins, plan.seen, plan.filters, most=MOST_EDGES, preview_above=plan.preview_above
+            )
+            walk.take(steps)
+    kept = _fit(walk.ranked()[: ask.limit], ask.token_budget)
+    ctx.metrics.recalls.labels(plan.strategy).inc()
+    for reason in plan.degraded:
+        ctx.metrics.recall_degraded.labels(reason).inc()
+    return Recalled(
+        hits=kept,
+        related={hit.memory.id: walk.edges[hit.memory.id] for hit in kept if hit.memory.id in walk.edges},
+        via={hit.memory.id: walk.via[hit.memory.id] for hit in kept if hit.memory.id in walk.via},
+        strategy_used=plan.strategy,
+        degraded=plan.degraded,
+        no_relevant=not kept and plan.strategy != "recent",
+    )
+
+
+async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
+    """Decide how `ask` is carried out; calls the embedder where the strategy wants it."""
     ask = replace(ask, subject=caller.act_for(ask.subject))
-    strategy, vector, degraded = await _prepare(ctx, ask)
-    seen = visible(ask.subject, ask.reach)
+    strategy, vector, degraded = await _choose(ctx, ask)
     filters = memories.filters_of(
         tiers=ask.tiers,
         kinds=ask.kinds,
@@ -82,51 +135,30 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
         since=ask.since,
         until=ask.until,
     )
-    preview_above = policy.recall.inline_threshold_bytes if ask.previews else None
-    async with reading(ctx.engine) as connection:
-        if strategy == "recent":
-            hits = await statements.newest(
-                connection, seen, filters, policy, limit=ask.limit, preview_above=preview_above
-            )
-        else:
-            hits = await statements.rank(
-                connection,
-                seen,
-                filters,
-                policy,
-                query=ask.query,
-                vector=vector,
-                lexical=strategy != "semantic",
-                min_relevance=policy.recall.min_relevance if ask.min_relevance is None else ask.min_relevance,
-                limit=ask.limit,
-                preview_above=preview_above,
-            )
-        walk = Walk(
-            hits,
-            seeds=ask.seeds,
-            relation_types=ask.relation_types or policy.recall.graph_relation_types,
-            max_hops=policy.recall.graph_max_hops if ask.max_graph_hops is None else ask.max_graph_hops,
-            max_related=policy.recall.max_related_per_memory,
+    return Plan(ask, ctx.policy(), strategy, vector, degraded, visible(ask.subject, ask.reach), filters)
+
+
+async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relevance: float) -> list[Hit]:
+    """The best `limit` rows, without related memories and budget."""
+    if plan.strategy == "recent":
+        return await statements.newest(
+            connection, plan.seen, plan.filters, plan.policy, limit=limit, preview_above=plan.preview_above
         )
-        while origins := walk.next_origins():
-            walk.take(
-                await steps_from(connection, origins, seen, filters, most=MOST_EDGES, preview_above=preview_above)
-            )
-    kept = _fit(walk.ranked()[: ask.limit], ask.token_budget)
-    ctx.metrics.recalls.labels(strategy).inc()
-    for reason in degraded:
-        ctx.metrics.recall_degraded.labels(reason).inc()
-    return Recalled(
-        hits=kept,
-        related={hit.memory.id: walk.edges[hit.memory.id] for hit in kept if hit.memory.id in walk.edges},
-        via={hit.memory.id: walk.via[hit.memory.id] for hit in kept if hit.memory.id in walk.via},
-        strategy_used=strategy,
-        degraded=degraded,
-        no_relevant=not kept and strategy != "recent",
+    return await statements.rank(
+        connection,
+        plan.seen,
+        plan.filters,
+        plan.policy,
+        query=plan.ask.query,
+        vector=plan.vector,
+        lexical=plan.strategy != "semantic",
+        min_relevance=min_relevance,
+        limit=limit,
+        preview_above=plan.preview_above,
     )
 
 
-async def _prepare(ctx: Context, ask: Ask) -> tuple[Strategy, list[float] | None, list[str]]:
+async def _choose(ctx: Context, ask: Ask) -> tuple[Strategy, list[float] | None, list[str]]:
     """The strategy that can be carried out, the query's vector if it takes one, and what had to be left out."""
     if ask.strategy == "recent" or not await ctx.words.ask_something(ctx.engine, ask.query):
         return "recent", None, []

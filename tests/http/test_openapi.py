@@ -102,7 +102,7 @@ async def test_what_a_later_issue_brings_is_not_half_there(api: Api, method: str
 
 
 @pytest.mark.parametrize(
-    "field", ["as_of", "include_superseded", "fold_similar", "deny_cel", "structured_lookups", "why_not", "dedup"]
+    "field", ["as_of", "include_superseded", "fold_similar", "deny_cel", "structured_lookups", "dedup"]
 )
 async def test_a_field_of_a_later_issue_is_refused_by_name(api: Api, field: str) -> None:
     for route in ("memories/retrieve", "memory/retrieve-preview", "memories", "institutional/memories"):
