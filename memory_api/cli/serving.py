@@ -45,7 +45,7 @@ def bound(ports: Ports) -> Iterator[list[socket.socket]]:
         taken = []
         for port in (ports.api, ports.health, ports.metrics):
             family = socket.AF_INET6 if ":" in ports.host else socket.AF_INET
-            # asyncio sets TCP_NODELAY only where the protocol is named; without it a long answer waits 40 ms for an ACK.
+            # asyncio sets TCP_NODELAY only where the protocol is named; without it long answers wait 40 ms for an ACK.
             listener = stack.enter_context(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
