@@ -69,7 +69,7 @@ def bare_loop(session: onnxruntime.InferenceSession, tokens: Sequence[Sequence[i
 
 
 async def measure(place: Place, stores: Stores) -> list[Figure]:
-    found = await take_turns(texts=150 if place.quick else 600)
+    found = await take_turns(texts=100 if place.quick else 600)
     rates = f"{found['ours_texts_per_s']:.0f} and {found['bare_texts_per_s']:.0f} texts/s"
     return [
         Figure("embedding.throughput", found["ratio"], rates),

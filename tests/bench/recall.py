@@ -18,11 +18,11 @@ from tests.bench.asking import Bare, Line, bare_connections, body_of, lines_to, 
 from tests.bench.budgets import Figure
 from tests.bench.filling import CALLER, CROWD, Stores
 from tests.bench.place import Place
-from tests.bench.timing import Pace, p50, p95, timed
+from tests.bench.timing import p50, p95, timed
 from tests.sent_statements import Sent
 
 _CONNECTIONS = 4
-_SECONDS = 2.0
+_SECONDS = 1.5
 
 
 @dataclass(slots=True)
@@ -46,13 +46,13 @@ async def measure(place: Place, stores: Stores) -> list[Figure]:
             lines_to(of_large.api, _CONNECTIONS) as lines,
             bare_connections(large.url, _CONNECTIONS) as bare,
         ):
-            times, pace = await _take_turns(
+            times = await _take_turns(
                 bare[0], lines[0], line_small, sent, bodies, shared, rounds=4 if place.quick else 15
             )
             share, most = await _throughput(bare, lines, sent, bodies, rounds=3 if place.quick else 7)
     rows = f"{large.shape.rows:,} and {small.shape.rows:,} rows"
     return [
-        Figure("recall.http_over_bare", p50(times.added) / pace, f"pace {pace:.2f}, {len(times.added)} pairs"),
+        Figure("recall.http_over_bare", p50(times.added), f"{len(times.added)} pairs"),
         Figure("recall.throughput", share, f"{_CONNECTIONS} connections, {most:.0f}/s bare"),
         Figure("recall.large_over_small", p50(times.large) / p50(times.small), rows),
         Figure("recall.bare_p50", p50(times.bare)),
@@ -72,24 +72,23 @@ async def _take_turns(
     shared: Sequence[bytes],
     *,
     rounds: int,
-) -> tuple[_Times, float]:
+) -> _Times:
     for body in bodies:
         await line_small.recall(body)
     for recall, body, wide in zip(sent, bodies, shared, strict=True):
         await bare.run(recall)
         await line.recall(body)
         await line.recall(wide)
-    times, pace = _Times(), Pace()
+    times = _Times()
     for number in track(range(rounds), "Recall, taking turns"):
         for recall, body, wide in zip(sent, bodies, shared, strict=True):
-            pace.beat()
             times.bare.append(await timed(bare.run(recall)))
             times.large.append(await timed(line.recall(body)))
             times.small.append(await timed(line_small.recall(body)))
             times.added.append(times.large[-1] - times.bare[-1])
             if number % 3 == 0:
                 times.shared.append(await timed(line.recall(wide)))
-    return times, pace.factor
+    return times
 
 
 async def _throughput(
