@@ -115,9 +115,16 @@ semantic as materialized (
   select *, row_number() over (order by cosine desc, confirmed_at desc, id desc) as rank
   from (
     select * from (
-      select s.id, s.tier, s.confirmed_at, s.session_id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
+      select s.id, s.tier, s.confirmed_at, s.session_id, cosine
       from scope s
-      join memory_vectors v on v.memory_id = s.id
+      -- Row by row through the primary key (limit 1 keeps it so): in a store of some 10,000 rows the planner would read
+      -- all vectors for one user's few.
+      cross join lateral (
+        select 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
+        from memory_vectors v
+        where v.memory_id = s.id
+        limit 1
+      ) as compared
       where cast(:vector as halfvec) is not null and not (select large from scope_size)
       order by cosine desc, s.confirmed_at desc, s.id desc
       limit cast(:depth as integer)
