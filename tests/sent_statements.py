@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -26,14 +27,28 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Sent]]:
 
 
 async def nodes_run(engine: AsyncEngine, sent: Sent) -> list[dict[str, Any]]:
-    """The plan's nodes that did run, with their relation and index, from EXPLAIN ANALYZE of that very statement."""
+    """The plan's nodes that did run, with relation and index: of that very statement, prepared as it was sent."""
     async with engine.connect() as connection:
         driver = (await connection.get_raw_connection()).driver_connection
         assert driver is not None
-        # SQLAlchemy's driver reads JSON by itself.
-        answer = await driver.fetchval(f"explain (analyze, format json) {sent[0]}", *sent[1])
+        await driver.execute(f"prepare as_sent as {sent[0]}")
+        arguments = ", ".join(_literal(value) for value in sent[1])
+        answer = await driver.fetchval(f"explain (analyze, format json) execute as_sent({arguments})")
+        await driver.execute("deallocate as_sent")
+    # SQLAlchemy's driver reads JSON by itself.
     (plan,) = answer
     return [node for node in _walk(plan["Plan"]) if node["Actual Loops"] > 0]
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int | float):
+        return str(value)
+    if isinstance(value, list):
+        kind = "uuid" if isinstance(value[0], UUID) else "text"
+        return f"array[{', '.join(_literal(item) for item in value)}]::{kind}[]"
+    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

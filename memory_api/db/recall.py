@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from memory_api.db.memories import COLUMNS, to_memory
@@ -15,7 +16,6 @@ from memory_api.db.visibility import Fragment
 from memory_api.domain.memory import Memory
 from memory_api.domain.policy import Policy, SessionRules
 
-_STATEMENT = files("memory_api.db").joinpath("recall.sql").read_text()
 _NEWEST = files("memory_api.db").joinpath("recall_newest.sql").read_text()
 _COLUMNS = f"""{COLUMNS},
   exists (select from relations r where r.source_id = m.id) or exists (select from relations r where r.target_id = m.id)
@@ -31,6 +31,18 @@ INDEX_DEPTH = 200
 MOST_MATCHES = 30_000
 # How many lexemes of a query are looked for: questions have fewer than 20.
 MOST_LEXEMES = 64
+
+# Limits stand in the text: a planner that sees them as parameters guesses.
+_STATEMENT = (
+    files("memory_api.db")
+    .joinpath("recall.sql")
+    .read_text()
+    .replace("{large_scope}", str(LARGE_SCOPE))
+    .replace("{index_depth}", str(INDEX_DEPTH))
+    .replace("{depth}", str(ARM_DEPTH))
+    .replace("{most_lexemes}", str(MOST_LEXEMES))
+    .replace("{most_matches}", str(MOST_MATCHES))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,7 @@ async def rank(
     """The best `limit` rows for `query`, best first. Without `vector` only the words count."""
     rules = policy.recall
     rows = await connection.execute(
-        text(_filled(_STATEMENT, seen, filters)),
+        _filled(_STATEMENT, seen.sql, filters.sql),
         {
             **seen.params,
             **filters.params,
@@ -96,11 +108,6 @@ async def rank(
             "query": query,
             "lexical": lexical,
             "vector": literal(vector) if vector is not None else None,
-            "depth": ARM_DEPTH,
-            "index_depth": INDEX_DEPTH,
-            "large_scope": LARGE_SCOPE,
-            "most_lexemes": MOST_LEXEMES,
-            "most_matches": MOST_MATCHES,
             "fusion": rules.fusion,
             "k": float(rules.rrf_k),
             "lexical_weight": rules.lexical_weight,
@@ -145,7 +152,7 @@ async def newest(
 ) -> list[Hit]:
     """Recall without anything to search for: by decay and tier weight, then newest first."""
     rows = await connection.execute(
-        text(_filled(_NEWEST, seen, filters)),
+        _filled(_NEWEST, seen.sql, filters.sql),
         {**seen.params, **filters.params, **_recency(policy), "limit": limit, "preview_above": preview_above},
     )
     return [
@@ -158,8 +165,10 @@ async def newest(
     ]
 
 
-def _filled(statement: str, seen: Fragment, filters: Fragment) -> str:
-    return statement.replace("{visible}", seen.sql).replace("{filters}", filters.sql).replace("{columns}", _COLUMNS)
+@lru_cache(maxsize=512)
+def _filled(statement: str, seen: str, filters: str) -> TextClause:
+    """The statement with the predicates in their places; kept, because finding its parameters takes a while."""
+    return text(statement.replace("{visible}", seen).replace("{filters}", filters).replace("{columns}", _COLUMNS))
 
 
 def _recency(policy: Policy) -> dict[str, Any]:

@@ -6,29 +6,32 @@
 -- The planner knows little about the size of a CTE and joins two of them by nested loops (measured: 245 ms of 250), so
 -- what a later step needs travels with the row, and rows are brought together by union and grouping or by full join.
 with
--- The caller's rows, narrow; one more than the limit of them are enough to know that the scope is large.
-scope as materialized (
-  select m.id, m.tier, m.confirmed_at, m.session_id
-  from memories m
-  where {visible} {filters}
-  limit cast(:large_scope as integer) + 1
-),
-scope_size as materialized (
-  select large, case when large then greatest(rows, stored) else rows end as n
-  from (select count(*)::float8 as rows, count(*) > cast(:large_scope as integer) as large from scope) as seen
-  cross join (select reltuples::float8 as stored from pg_class where oid = 'memories'::regclass) as known
-),
-
--- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
--- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
+-- What the query asks for in words.
 lexemes as materialized (
   select lexeme, ('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''')::tsquery as term
   from unnest(keepsake_lexemes(:query))
   where :lexical
   -- A pasted document asks with its longest words: they are the rare ones, and the cost stays bounded.
   order by length(lexeme) desc, lexeme
-  limit cast(:most_lexemes as integer)
+  limit {most_lexemes}
 ),
+any_lexeme as materialized (select string_agg(term::text, ' | ')::tsquery as terms from lexemes),
+
+-- The caller's rows, narrow; one more than the limit of them are enough to know that the scope is large.
+scope as materialized (
+  select m.id, m.tier, m.confirmed_at, m.session_id, m.search @@ (select terms from any_lexeme) as worded
+  from memories m
+  where {visible} {filters}
+  limit {large_scope} + 1
+),
+scope_size as materialized (
+  select large, case when large then greatest(rows, stored) else rows end as n
+  from (select count(*)::float8 as rows, count(*) > {large_scope} as large from scope) as seen
+  cross join (select reltuples::float8 as stored from pg_class where oid = 'memories'::regclass) as known
+),
+
+-- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
+-- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
 -- In a large scope the most common lexemes are left out, by what ANALYZE knows of them: the rarest first, as long as
 -- they promise no more rows than the limit.
 common as materialized (
@@ -46,15 +49,23 @@ asked as materialized (
     window rarest as (order by coalesce(share, 0::float8), length(lexeme) desc, lexeme)
   ) as weighed
   cross join scope_size
-  where not large or place = 1 or promised * n <= cast(:most_matches as float8)
+  where not large or place = 1 or promised * n <= {most_matches}::float8
 ),
 any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
+-- The rows of a small scope are asked one by one, so that the cost follows the scope; a large one is asked by index.
 matches as materialized (
+  select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
+  from scope
+  cross join lateral (select * from memories where memories.id = scope.id limit 1) as m
+  cross join asked
+  where not (select large from scope_size) and scope.worded and m.search @@ asked.term
+  union all
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
   from memories m
   cross join any_asked
   cross join asked
-  where {visible} {filters} and m.search @@ any_asked.terms and m.search @@ asked.term
+  where (select large from scope_size) and {visible} {filters}
+    and m.search @@ any_asked.terms and m.search @@ asked.term
 ),
 rarity as materialized (
   select lexeme, ln(1::float8 + (n - df + 0.5::float8) / (df + 0.5::float8)) as idf
@@ -67,7 +78,7 @@ worded as materialized (
   from matches join rarity using (lexeme)
   group by id, tier, confirmed_at, observed_at, session_id, turn_first
   order by score desc, confirmed_at desc, id desc
-  limit cast(:depth as integer)
+  limit {depth}
 ),
 -- Session context: a hit lends part of its score to the turns beside it, where the caller may see them; half as much to
 -- the second turn, a third to the third. The members of the hits' sessions come along for it.
@@ -105,7 +116,7 @@ lexical as materialized (
     from lent
     where score + borrowed > 0::float8
     order by score + borrowed desc, confirmed_at desc, id desc
-    limit cast(:depth as integer)
+    limit {depth}
   ) as best
 ),
 
@@ -127,7 +138,7 @@ semantic as materialized (
       ) as compared
       where cast(:vector as halfvec) is not null and not (select large from scope_size)
       order by cosine desc, s.confirmed_at desc, s.id desc
-      limit cast(:depth as integer)
+      limit {depth}
     ) as exact
     union all
     select * from (
@@ -136,7 +147,7 @@ semantic as materialized (
       join memories m on m.id = v.memory_id
       where cast(:vector as halfvec) is not null and (select large from scope_size) and {visible} {filters}
       order by v.embedding <=> cast(:vector as halfvec)
-      limit cast(:index_depth as integer)
+      limit {index_depth}
     ) as indexed
   ) as closest
 ),
