@@ -1,8 +1,8 @@
 """The written set: memories, questions with graded answers, and questions that nothing answers.
 
 One YAML file a group under tests/data/quality. A subject is written `user/agent#facet`, each part as needed: `mara`,
-`mara/scribe`, `/scribe`, `/` for the institution, `mara#project:heron`. A memory's key is its id, or `id@days` where its
-age differs from its block's; in a block with a session the memories are its turns, in order, half a minute apart.
+`mara/scribe`, `/scribe`, `/` for the institution, `mara#project:heron`. A memory's key is its id, or `id@days` where
+its age differs from its block's; in a block with a session the memories are its turns, in order, half a minute apart.
 """
 
 from collections.abc import Iterator

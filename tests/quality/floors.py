@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from quality.asking import Answered
 from quality.measures import MEASURES, Scores
@@ -94,7 +93,7 @@ def _worth(rank: int | None) -> float:
 
 
 def _said(loss: Loss) -> str:
-    question: Any = loss.answered.question
+    question = loss.answered.question
     instead = [id_ for id_ in loss.answered.ids if id_ != loss.memory][:3]
     return (
         f"  {question.id} {question.query!r}: {loss.memory} was at {loss.before or 'none'}, is at {loss.now or 'none'};"
