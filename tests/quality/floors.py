@@ -58,10 +58,15 @@ def read_ranks() -> Ranks:
 
 def write(answered: Sequence[Answered]) -> None:
     """Take what holds now as what must hold."""
-    lines = ["# Written by `REWRITE=1 .venv/bin/python -m pytest tests/quality`: figures of that run less one point."]
+    lines = [
+        "# Written by `REWRITE=1 .venv/bin/python -m pytest tests/quality`: figures of that run less one point,",
+        "# in a group less one question: the int8 model rounds a little differently on other processors.",
+    ]
+    groups = by_group(answered)
     for group, scores in scores_of(answered).items():
+        margin = MARGIN if group == WHOLE else max(MARGIN, 1 / len(groups[group]))
         lines += ["", f"[{group}]"]
-        lines += [f"{name} = {max(getattr(scores, name) - MARGIN, 0):.4f}" for name in MEASURES]
+        lines += [f"{name} = {max(getattr(scores, name) - margin, 0):.4f}" for name in MEASURES]
     FLOORS.write_text("\n".join(lines) + "\n", encoding="utf-8")
     rows = [f"{json.dumps(one.question.id)}: {json.dumps(one.ranks)}" for one in answered]
     RANKS.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
