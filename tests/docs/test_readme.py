@@ -2,10 +2,16 @@
 
 import json
 import re
+import shutil
+import signal
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from keepsake_dev import dev
+import pytest
+
+from process.programs import dev
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -21,13 +27,24 @@ def test_the_readme_leads_with_the_two_commands() -> None:
     assert _commands(first[1]) == ["make run", "make test"]
 
 
-def test_the_readmes_curls_save_a_memory_and_find_it_first() -> None:
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Give a data folder that the database's own user can enter."""
+    place = Path(tempfile.mkdtemp(prefix="keepsake-readme-"))
+    place.chmod(0o755)
+    yield place / "data"
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def test_the_readmes_curls_save_a_memory_and_find_it_first(folder: Path) -> None:
     blocks = re.findall(r"```sh\n(curl.*?)```", README, re.DOTALL)
     assert len(blocks) == 2
-    with dev("--no-sample") as running:
-        save, recall = (block.replace("http://127.0.0.1:8080", running.api) for block in blocks)
+    with dev(folder, "--no-sample") as running:
+        running.says("Keepsake is up")
+        save, recall = (block.replace("http://127.0.0.1:8080/api/v1", running.api) for block in blocks)
         saved = json.loads(subprocess.run(["sh", "-c", save], check=True, capture_output=True, text=True).stdout)
         found = json.loads(subprocess.run(["sh", "-c", recall], check=True, capture_output=True, text=True).stdout)
+        assert running.ends(signal.SIGTERM) == 0
     assert saved["action"] == "added"
     assert found["memories"][0]["id"] == saved["memory"]["id"]
     assert "explain" in found["memories"][0]
