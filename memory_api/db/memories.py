@@ -207,6 +207,7 @@ def filters_of(
     purposes: Sequence[str] = (),
     about_kind: str | None = None,
     about_key: str | None = None,
+    name_prefix: str | None = None,
     min_confidence: float | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -221,6 +222,7 @@ def filters_of(
     for name, clause, value in (
         ("about_kind", "m.about_kind = :about_kind", about_kind),
         ("about_key", "m.about_key = :about_key", about_key),
+        ("name_prefix", "(m.title ilike :name_prefix or m.about_key ilike :name_prefix)", _starts_with(name_prefix)),
         ("min_confidence", "m.confidence >= :min_confidence", min_confidence),
         ("since", "m.observed_at >= :since", since),
         ("until", "m.observed_at < :until", until),
@@ -229,3 +231,10 @@ def filters_of(
             clauses.append(f"and {clause}")
             params[name] = value
     return Fragment(" ".join(clauses), params)
+
+
+def _starts_with(prefix: str | None) -> str | None:
+    """A LIKE pattern for texts that begin with `prefix`, whatever characters it holds."""
+    if prefix is None:
+        return None
+    return prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"

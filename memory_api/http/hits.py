@@ -1,10 +1,8 @@
 """The answer of a recall as JSON: hits, why they stand where they stand, and why a memory is not among them."""
 
 from typing import Any
-from uuid import UUID
 
 from memory_api.db.recall import Explanation, Hit
-from memory_api.domain.memory import Relation
 from memory_api.http.responses import memory_json, relation_json
 from memory_api.services.recall import Recalled
 from memory_api.services.why_not import WhyNot
@@ -12,10 +10,7 @@ from memory_api.services.why_not import WhyNot
 
 def recall_json(found: Recalled, *, explain: bool) -> dict[str, Any]:
     """The contract's answer of retrieve and search."""
-    hits = [
-        hit_json(hit, found.related.get(hit.memory.id), found.via.get(hit.memory.id), explain=explain)
-        for hit in found.hits
-    ]
+    hits = [_hit_json(hit, found, explain=explain) for hit in found.hits]
     return {
         "memories": hits,
         "total": len(hits),
@@ -30,22 +25,25 @@ def why_not_json(answer: WhyNot) -> dict[str, Any]:
     if answer.place is not None:
         body |= {"place": answer.place, "of": answer.of}
     if answer.explanation is not None:
-        body["explain"] = _explain_json(answer.explanation, None)
+        body["explain"] = _explain_json(answer.explanation)
     return body
 
 
-def hit_json(
-    hit: Hit, related: list[Relation] | None, via: tuple[UUID, str] | None, *, explain: bool
-) -> dict[str, Any]:
+def _hit_json(hit: Hit, found: Recalled, *, explain: bool) -> dict[str, Any]:
+    id_ = hit.memory.id
     body = memory_json(hit.memory) | {"score": hit.explanation.score}
-    if related:
+    if related := found.related.get(id_):
         body["related"] = [relation_json(relation) for relation in related]
     if explain:
-        body["explain"] = _explain_json(hit.explanation, via)
+        body["explain"] = _explain_json(hit.explanation)
+        if via := found.via.get(id_):
+            body["explain"]["via"] = {"memory_id": via[0], "relation_type": via[1]}
+        if id_ in found.looked_up:
+            body["explain"]["lookup"] = found.looked_up[id_]
     return body
 
 
-def _explain_json(why: Explanation, via: tuple[UUID, str] | None) -> dict[str, Any]:
+def _explain_json(why: Explanation) -> dict[str, Any]:
     body: dict[str, Any] = {"decay": why.decay, "tier_weight": why.tier_weight}
     if why.lexical_rank is not None:
         body["lexical"] = {"rank": why.lexical_rank, "score": why.lexical_score, "coverage": why.coverage}
@@ -55,6 +53,4 @@ def _explain_json(why: Explanation, via: tuple[UUID, str] | None) -> dict[str, A
         body["session_rank"] = why.session_rank
     if why.fused is not None:
         body["fused"] = why.fused
-    if via is not None:
-        body["via"] = {"memory_id": via[0], "relation_type": via[1]}
     return body

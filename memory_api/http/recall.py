@@ -20,9 +20,10 @@ def _strategy(body: Retrieve) -> Strategy:
 
 
 def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
+    subject = body.subject(ctx)
     return Ask(
         query=body.query,
-        subject=body.subject(ctx),
+        subject=subject,
         strategy=strategy,
         kinds=[*body.types, *body.kinds],
         tiers=body.tiers,
@@ -37,6 +38,7 @@ def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
         limit=body.limit,
         token_budget=body.token_budget,
         previews=body.previews,
+        lookups=[fields.lookup(subject) for fields in body.structured_lookups],
     )
 
 

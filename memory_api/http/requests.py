@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
 from memory_api.domain.memory import About, Draft
 from memory_api.domain.subject import Subject, Tier
+from memory_api.errors import InvalidRequest
 from memory_api.http.fields import (
     Content,
     Identifier,
@@ -20,6 +21,7 @@ from memory_api.http.fields import (
     Turn,
 )
 from memory_api.http.subject import AgentBody, AgentFields, SharedBody, SharedFields, Strict, SubjectBody, SubjectFields
+from memory_api.services.recall import Lookup
 
 MAX_BATCH = 1000
 
@@ -152,6 +154,31 @@ class Patch(MemoryFields, SubjectBody):
         return self
 
 
+class LookupFields(Strict):
+    """Rows wanted by what they are: they follow the hits, beside the limit and within the token budget."""
+
+    user_id: Annotated[Identifier | None, Field(description="The request's own user, if stated.")] = None
+    agent_id: Annotated[Identifier | None, Field(description="The request's own agent, if stated.")] = None
+    kinds: Names = []
+    name_prefix: Annotated[Title | None, Field(description="How the title or the about key begins.")] = None
+    purpose: Name | None = None
+    limit: Annotated[int, Field(ge=1, le=50, strict=True)] = 10
+
+    def lookup(self, subject: Subject) -> Lookup:
+        """The lookup, within the request's subject.
+
+        Raises:
+            InvalidRequest: it names another subject.
+        """
+        for name, said, own in (("user_id", self.user_id, subject.user), ("agent_id", self.agent_id, subject.agent)):
+            if said is not None and said != own:
+                raise InvalidRequest(
+                    f"structured_lookups: {name} must be the request's own {name}",
+                    [(("body", "structured_lookups", name), f"must be the request's own {name}")],
+                )
+        return Lookup(self.kinds, self.name_prefix, self.purpose, self.limit)
+
+
 class RetrieveByMeaning(SubjectBody):
     """A recall by meaning alone. Times look at observed_at; a window filters, words in the query never do."""
 
@@ -162,6 +189,7 @@ class RetrieveByMeaning(SubjectBody):
     purposes: Names = []
     relation_types: Annotated[Names, Field(description="Relations that may be followed; default the policy's.")] = []
     seed_entity_ids: Annotated[list[UUID], Field(max_length=50, description="Memories to walk from as well.")] = []
+    structured_lookups: Annotated[list[LookupFields], Field(max_length=10)] = []
     max_graph_hops: Annotated[int | None, Field(ge=0, le=5, strict=True)] = None
     min_confidence: Ratio | None = None
     min_relevance: Annotated[Ratio | None, Field(description="Floor for max(cosine, share of the query's words).")] = (

@@ -51,6 +51,7 @@ class ExplainOut(_Out):
     decay: float
     tier_weight: float
     via: ViaOut | None = None
+    lookup: int | None = None
 
 
 class AboutOut(_Out):

@@ -13,11 +13,11 @@ from memory_api.db import memories
 from memory_api.db import recall as statements
 from memory_api.db.engine import reading
 from memory_api.db.graph import steps_from
-from memory_api.db.recall import Hit
+from memory_api.db.recall import Explanation, Hit
 from memory_api.db.visibility import Fragment, Reach, visible
 from memory_api.domain.budget import tokens_of, within_budget
 from memory_api.domain.caller import Caller
-from memory_api.domain.memory import Relation
+from memory_api.domain.memory import Memory, Relation
 from memory_api.domain.policy import Policy
 from memory_api.domain.subject import Subject, Tier
 from memory_api.errors import EmbeddingError
@@ -28,7 +28,19 @@ Strategy = Literal["hybrid", "semantic", "keyword", "recent"]
 # Edges followed from one memory: a hub with 50,000 of them costs no more than its heaviest ones.
 MOST_EDGES = 50
 
+_UNRANKED = Explanation(score=0.0, decay=1.0, tier_weight=1.0)
+
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Rows that are wanted by what they are, not by rank: newest first, whatever the query says."""
+
+    kinds: Sequence[str] = ()
+    name_prefix: str | None = None
+    purpose: str | None = None
+    limit: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +63,19 @@ class Ask:
     limit: int = 15
     token_budget: int | None = None
     previews: bool = False
+    lookups: Sequence[Lookup] = ()
     reach: Reach = "recall"
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The hits, best first; `via` names the hit and relation that brought a related memory."""
+    """The hits, best first, then what was looked up. `via` names the hit and relation that brought a related memory,
+    `looked_up` the place of the lookup that brought a row."""
 
     hits: list[Hit]
     related: dict[UUID, list[Relation]]
     via: dict[UUID, tuple[UUID, str]]
+    looked_up: dict[UUID, int]
     strategy_used: Strategy
     degraded: list[str]
     no_relevant: bool
@@ -109,7 +124,10 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
                 connection, origins, plan.seen, plan.filters, most=MOST_EDGES, preview_above=plan.preview_above
             )
             walk.take(steps)
-    kept = _fit(walk.ranked()[: ask.limit], ask.token_budget)
+        ranked = walk.ranked()[: ask.limit]
+        looked_up = await _look_up(connection, plan, {hit.memory.id for hit in ranked})
+    hits = ranked + [Hit(memory, _UNRANKED) for memory, _ in looked_up.values()]
+    kept = _fit(hits, ask.token_budget)
     ctx.metrics.recalls.labels(plan.strategy).inc()
     for reason in plan.degraded:
         ctx.metrics.recall_degraded.labels(reason).inc()
@@ -117,6 +135,7 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
         hits=kept,
         related={hit.memory.id: walk.edges[hit.memory.id] for hit in kept if hit.memory.id in walk.edges},
         via={hit.memory.id: walk.via[hit.memory.id] for hit in kept if hit.memory.id in walk.via},
+        looked_up={hit.memory.id: looked_up[hit.memory.id][1] for hit in kept if hit.memory.id in looked_up},
         strategy_used=plan.strategy,
         degraded=plan.degraded,
         no_relevant=not kept and plan.strategy != "recent",
@@ -156,6 +175,21 @@ async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relev
         limit=limit,
         preview_above=plan.preview_above,
     )
+
+
+async def _look_up(connection: AsyncConnection, plan: Plan, known: set[UUID]) -> dict[UUID, tuple[Memory, int]]:
+    """Rows of the asked lookups that are no hits, with the place of the lookup; visibility is that of the hits."""
+    found: dict[UUID, tuple[Memory, int]] = {}
+    for place, lookup in enumerate(plan.ask.lookups):
+        purposes = (lookup.purpose,) if lookup.purpose else ()
+        filters = memories.filters_of(kinds=lookup.kinds, purposes=purposes, name_prefix=lookup.name_prefix)
+        rows = await memories.page(
+            connection, plan.seen, filters, after=None, offset=0, limit=lookup.limit, preview_above=plan.preview_above
+        )
+        for memory in rows:
+            if memory.id not in known:
+                found.setdefault(memory.id, (memory, place))
+    return found
 
 
 async def _choose(ctx: Context, ask: Ask) -> tuple[Strategy, list[float] | None, list[str]]:
