@@ -12,6 +12,16 @@ from tests.api_client import memory_api
 from tests.bench.texts import MOCK
 from tests.sent_statements import Sent, recorded
 
+_AUTO_EXPLAIN = """
+load 'auto_explain';
+set auto_explain.log_analyze = on;
+set auto_explain.log_verbose = on;
+set auto_explain.log_buffers = on;
+set auto_explain.log_format = json;
+set client_min_messages = log;
+set auto_explain.log_min_duration = 0;
+"""
+
 
 class Line:
     """One kept-alive HTTP/1.1 connection.
@@ -93,13 +103,27 @@ class Bare:
             await self._driver.fetch(statement, *parameters)
 
     async def explain(self, sent: Sent) -> dict[str, Any]:
-        """The plan as it ran; the buffers are those of a second run, so that no first look is counted."""
+        """The plan as it ran, the second time, so that no first look is counted.
+
+        EXPLAIN of a statement with parameters plans for their values; the service may run a generic plan. auto_explain
+        tells the plan of the run itself.
+        """
+        heard: list[str] = []
+
+        def listen(_connection: object, said: Any) -> None:
+            heard.append(said.message)
+
         statement, parameters = sent
-        for _ in range(2):
-            found = await self._driver.fetchval(
-                f"explain (analyze, verbose, buffers, format json) {statement}", *parameters
-            )
-        plan: dict[str, Any] = found[0]["Plan"]  # the session decodes json
+        self._driver.add_log_listener(listen)
+        try:
+            await self._driver.execute(_AUTO_EXPLAIN)
+            for _ in range(2):
+                await self._driver.fetch(statement, *parameters)
+            await self._driver.execute("set auto_explain.log_min_duration = -1; set client_min_messages = notice")
+        finally:
+            self._driver.remove_log_listener(listen)
+        plans = [message.partition("plan:\n")[2] for message in heard if "plan:\n" in message]
+        plan: dict[str, Any] = json.loads(plans[-1])["Plan"]
         return plan
 
     async def types_of(self, sent: Sent) -> list[str]:
