@@ -53,7 +53,7 @@ def _scans_whole(node: Plan) -> bool:
 
 def _carries_body(node: Plan) -> bool:
     """Whether a body passes through; a scan itself only points into its page, and reads no body to do so."""
-    return "Scan" not in node["Node Type"] and any(column.endswith(".content") for column in node.get("Output", ()))
+    return "Scan" not in node["Node Type"] and any(".content" in column for column in node.get("Output", ()))
 
 
 def _blocks(plan: Plan) -> int:
