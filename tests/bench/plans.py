@@ -11,26 +11,30 @@ from tests.sent_statements import Sent
 
 Plan = dict[str, Any]
 _TABLES = ("memories", "memory_vectors", "relations")
+_QUESTIONS = 6
 _HEAVY = ("tsvector", "halfvec", "vector")
 
 
 async def measure(place: Place, stores: Stores) -> list[Figure]:
     small, large = await stores.get("small"), await stores.get("large")
-    question = stores.language.questions(1)[0]
-    mine, linked = body_of(question, user_id=CALLER), body_of(question, user_id=LINKED)
-    plans = await _explained(large, await sent_by(large.url, [mine, linked]))
-    whole = sorted({f"{node['Relation Name']}" for plan in plans for node in nodes(plan) if _scans_whole(node)})
-    ranking = plans[0]
-    (in_small, *_) = await _explained(small, await sent_by(small.url, [mine]))
-    (sent, *_), *_ = await sent_by(large.url, [mine])
+    questions = stores.language.questions(_QUESTIONS)
+    mine = [body_of(question, user_id=CALLER) for question in questions]
+    linked = await _explained(large, await sent_by(large.url, [body_of(questions[0], user_id=LINKED)]))
+    sent = await sent_by(large.url, mine)
+    in_large = await _explained(large, sent)
+    in_small = await _explained(small, await sent_by(small.url, mine))
+    plans = [*in_large, *linked]
+    whole = sorted({str(node["Relation Name"]) for plan in plans for node in nodes(plan) if _scans_whole(node)})
     async with bare_connections(large.url) as (bare,):
-        heavy = [name for name in await bare.types_of(sent) if name in _HEAVY]
-    bodies = max((node["Actual Rows"] for node in nodes(ranking) if _carries_body(node)), default=0)
-    rows = ranking["Actual Rows"]
-    blocks = f"{_blocks(ranking):,} and {_blocks(in_small):,} blocks"
+        heavy = [name for name in await bare.types_of(sent[0][0]) if name in _HEAVY]
+    bodies = sum(
+        max((node["Actual Rows"] for node in nodes(plan) if _carries_body(node)), default=0) for plan in in_large
+    )
+    rows = sum(plan["Actual Rows"] for plan in in_large)
+    most, least = (sum(map(_blocks, found)) // _QUESTIONS for found in (in_large, in_small))
     return [
         Figure("plans.whole_scans", len(whole), ", ".join(whole)),
-        Figure("plans.blocks_large_over_small", _blocks(ranking) / _blocks(in_small), blocks),
+        Figure("plans.blocks_large_over_small", most / least, f"{most:,} and {least:,} blocks a recall"),
         Figure("plans.bodies", bodies / rows, f"{bodies:.0f} bodies for {rows:.0f} rows"),
         Figure("plans.heavy_columns", len(heavy), ", ".join(heavy)),
     ]
@@ -53,7 +57,7 @@ def _scans_whole(node: Plan) -> bool:
 
 def _carries_body(node: Plan) -> bool:
     """Whether a body passes through; a scan itself only points into its page, and reads no body to do so."""
-    return "Scan" not in node["Node Type"] and any(column.endswith(".content") for column in node.get("Output", ()))
+    return "Scan" not in node["Node Type"] and any(".content" in column for column in node.get("Output", ()))
 
 
 def _blocks(plan: Plan) -> int:
