@@ -19,7 +19,8 @@ any_lexeme as materialized (select string_agg(term::text, ' | ')::tsquery as ter
 
 -- The caller's rows, narrow; one more than the limit of them are enough to know that the scope is large.
 scope as materialized (
-  select m.id, m.tier, m.confirmed_at, m.session_id, m.search @@ (select terms from any_lexeme) as worded
+  select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first,
+    m.search @@ (select terms from any_lexeme) as worded
   from memories m
   where {visible} {filters}
   limit {large_scope} + 1
@@ -87,9 +88,14 @@ seated as materialized (
   from (
     select * from worded where session_id is not null
     union all
+    select id, tier, confirmed_at, observed_at, session_id, turn_first, 0::float8
+    from scope
+    where cast(:neighbours as integer) > 0 and not (select large from scope_size)
+      and (session_id in (select session_id from worded)) is true
+    union all
     select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, 0::float8
     from memories m
-    where cast(:neighbours as integer) > 0 and {visible} {filters}
+    where cast(:neighbours as integer) > 0 and (select large from scope_size) and {visible} {filters}
       and m.session_id = any(array(select distinct session_id from worded where session_id is not null))
   ) as members
   group by id, tier, confirmed_at, observed_at, session_id, turn_first

@@ -38,7 +38,8 @@ def visible(subject: Subject, reach: Reach, *, expired_too: bool = False) -> Fra
             params["see_user"] = subject.user
         clauses.append(clause)
     elif subject.user:
-        clauses.append("m.user_id = :see_user")
+        # The second half is what makes the partial index memories_user usable.
+        clauses.append("m.user_id = :see_user and m.user_id <> ''")
         params["see_user"] = subject.user
         if subject.agent:
             clauses.append("m.agent_id = :see_agent")

@@ -43,7 +43,8 @@ create table memories (
   check ((turn_first is null) = (turn_last is null))
 );
 create index memories_scope on memories (user_id, agent_id, created_at desc, id desc);
-create index memories_user on memories (user_id, created_at desc, id desc);
+-- Without the shared tiers' rows, so that recall, which asks for them too, is never planned through it.
+create index memories_user on memories (user_id, created_at desc, id desc) where user_id <> '';
 create index memories_session on memories (session_id) where session_id is not null;
 create index memories_search on memories using gin (search) with (fastupdate = off);
 
