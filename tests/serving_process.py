@@ -1,6 +1,7 @@
 """A memory-api as its users run it: `keepsake serve` in a process of its own, against a database of the caller's."""
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -28,18 +29,24 @@ class Served:
 
 
 def free_port() -> int:
-    """A port with its two neighbours (+1, +1010) free a moment ago."""
+    """A port with its two neighbours (+1, +1010) free a moment ago.
+
+    Below the range from which the system gives ports to outgoing connections: of those, one is taken at any moment.
+    """
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port + 1010 <= 65535 and all(_free(port + step) for step in (1, 1010)):
+        port = secrets.choice(range(12_000, 30_000))
+        if all(_free(port + step) for step in (0, 1, 1010)):
             return port
 
 
 def _free(port: int) -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 @contextmanager
