@@ -228,7 +228,8 @@ async def test_br_102_a_vector_that_comes_late_brings_no_forgotten_memory_back(a
     await api.http.delete(f"memories/{saved['id']}?user_id=ada")
 
     async with transaction(context.engine) as connection:
-        written = await embeddings.finish(connection, [late], [[float(part) for part in vector[1:-1].split(",")]])
+        numbers = [float(part) for part in vector[1:-1].split(",")]
+        written = await embeddings.finish(connection, [late], [numbers], model=context.model)
 
     assert written == 0
     assert (await api.http.get("memory/health")).json()["memories"] == 0
