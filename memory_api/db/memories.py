@@ -196,7 +196,15 @@ async def change(
 
 
 async def erase(connection: AsyncConnection, id_: UUID) -> None:
-    """Delete at once; vector, queue entry and relations go with the row."""
+    """Delete at once; vector, queue entry and relations go with the row.
+
+    The edges are locked first and in one order: of two memories that point at each other, each would else wait for the
+    edge that the other is about to delete.
+    """
+    await connection.execute(
+        text("select from relations where cast(:id as uuid) in (source_id, target_id) order by id for update"),
+        {"id": id_},
+    )
     await connection.execute(delete(memories).where(memories.c.id == id_))
 
 

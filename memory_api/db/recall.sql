@@ -69,7 +69,8 @@ matches as materialized (
     and m.search @@ any_asked.terms and m.search @@ asked.term
 ),
 rarity as materialized (
-  select lexeme, ln(1::float8 + (n - df + 0.5::float8) / (df + 0.5::float8)) as idf
+  -- Of a large scope n is what ANALYZE last knew, which may be less than df: no word counts less than nothing.
+  select lexeme, ln(1::float8 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) as idf
   from (select asked.lexeme, count(matches.lexeme)::float8 as df from asked left join matches using (lexeme) group by 1)
     as frequency
   cross join scope_size

@@ -22,7 +22,7 @@ class QueryWords:
         self._counts: LRUCache[str, bool] = LRUCache(maxsize=50_000)
 
     async def ask_something(self, engine: AsyncEngine, query: str) -> bool:
-        words = list(dict.fromkeys(_WORD.findall(query.lower())[:_MOST_WORDS]))
+        words = list(dict.fromkeys(_WORD.findall(query.lower())))[:_MOST_WORDS]
         if any(self._counts.get(word, False) for word in words):
             return True
         unknown = [word for word in words if word not in self._counts]

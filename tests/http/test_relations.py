@@ -1,5 +1,7 @@
 """/relations: typed edges between memories."""
 
+import asyncio
+import itertools
 from typing import Any
 
 import pytest
@@ -110,3 +112,15 @@ async def test_an_edge_is_deleted_once_by_the_owner_of_either_end(api: Api) -> N
         refused(await api.http.delete(f"{route}?user_id=bob"), 404)
         assert (await api.http.delete(f"{route}?user_id=ada")).json() == {"id": edge["id"], "outcome": "erased"}
         refused(await api.http.delete(f"{route}?user_id=ada"), 404)
+
+
+async def test_memories_that_point_at_each_other_are_forgotten_at_once(api: Api) -> None:
+    ids = [(await api.save(f"note {number}", user_id="ada"))["id"] for number in range(8)]
+    for source, target in itertools.permutations(ids, 2):
+        edge = {"user_id": "ada", "source_id": source, "target_id": target, "relation_type": "next"}
+        assert (await api.http.post("relations", json=edge)).status_code == 201
+
+    answers = await asyncio.gather(*(api.http.delete(f"memories/{id_}?user_id=ada") for id_ in ids))
+
+    assert [answer.status_code for answer in answers] == [200] * len(ids)
+    assert (await api.http.get("relations?user_id=ada")).json() == {"relations": []}

@@ -77,6 +77,22 @@ async def test_a_large_scope_keeps_filters_and_rare_words(api: Api) -> None:
     assert rare["memories"][0]["id"] == needle["id"]
 
 
+async def test_a_word_of_more_rows_than_the_statistics_know_is_found(api: Api) -> None:
+    async with transaction(api.memory_api.standing.serving().engine) as connection:
+        await connection.execute(
+            text(
+                "insert into memories (id, kind, content, confidence, observed_at, confirmed_at)"
+                " select gen_random_uuid(), 'fact', 'quokka note', 0.7, now(), now() from generate_series(1, :rows)"
+            ),
+            {"rows": LARGE_SCOPE + 5_000},
+        )
+
+    found = await api.recall("quokka", strategy="keyword", explain=True)
+
+    assert len(found["memories"]) == 15
+    assert all(memory["explain"]["lexical"]["score"] > 0 for memory in found["memories"])
+
+
 async def test_a_users_recall_never_scans_the_store(api: Api) -> None:
     await _fill(api, 5_000, 50)
     with recorded(api.memory_api.standing.serving().engine) as sent:

@@ -139,6 +139,13 @@ async def test_a_query_of_two_thousand_words_is_answered(words: Api) -> None:
     assert await _first(words, query) == "The zanzibarological almanac"
 
 
+async def test_a_word_behind_many_stop_words_is_searched_for(words: Api) -> None:
+    await words.save("Ada takes her coffee black", user_id="ada")
+    found = await words.recall("the " * 70 + "coffee", user_id="ada")
+    assert found["strategy_used"] == "keyword"
+    assert [memory["content"] for memory in found["memories"]] == ["Ada takes her coffee black"]
+
+
 async def test_a_run_of_two_hundred_thousand_characters_without_a_space_is_saved_and_found(words: Api) -> None:
     body = "".join(chr(0x4E00 + number * 7 % 20_000) for number in range(200_000))
     saved = await words.save(body, user_id="ada")
