@@ -111,6 +111,7 @@ def _outages_named() -> Iterator[None]:
 # SQLSTATEs (PostgreSQL, appendix A) that say that the server is away or refuses us, not that a statement is wrong.
 _OUTAGES = {
     "08": "the database cannot be reached; try again",
+    "40": "another request changed the same memories at the same moment; try again",
     "28": "the database does not accept our user or password; mend KEEPSAKE_DATABASE_URL or the role",
     "3D": "the server has no database of that name; create it",
     "53": "the database is out of connections, memory or disk; try again",
