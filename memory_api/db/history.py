@@ -1,6 +1,6 @@
 """The store as it is, or as it was at one time: what statements read memories and their vectors from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -37,7 +37,8 @@ class Past:
     memories: str
     vectors: str
     now: str
-    params: dict[str, Any]
+    # Left out of equality, so that statements made of the same texts are the same.
+    params: dict[str, Any] = field(compare=False)
 
 
 PRESENT = Past("memories", "memory_vectors", "now()", {})

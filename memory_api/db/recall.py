@@ -176,20 +176,16 @@ async def newest(
     ]
 
 
-def _filled(statement: str, seen: str, filters: str, past: Past) -> TextClause:
-    return _template(statement, seen, filters, past.memories, past.vectors, past.now)
-
-
 @lru_cache(maxsize=512)
-def _template(statement: str, seen: str, filters: str, memories: str, vectors: str, now: str) -> TextClause:
+def _filled(statement: str, seen: str, filters: str, past: Past) -> TextClause:
     """The statement with everything in its place; kept, because finding its parameters takes a while."""
     for name, value in (
         ("visible", seen),
         ("filters", filters),
         ("columns", _COLUMNS),
-        ("memories", memories),
-        ("vectors", vectors),
-        ("now", now),
+        ("memories", past.memories),
+        ("vectors", past.vectors),
+        ("now", past.now),
     ):
         statement = statement.replace(f"{{{name}}}", value)
     return text(statement)

@@ -27,7 +27,7 @@ _SHARED_AND_MINE = "m.user_id = any(cast(:see_users as text[])) and m.agent_id =
 
 
 def visible(subject: Subject, reach: Reach, *, as_of: datetime | None = None, expired_too: bool = False) -> Fragment:
-    """The predicate for `subject`; parameters start with `see_`. A row that expires after `as_of` (default: now) is seen.
+    """The predicate for `subject`; parameters start with `see_`. A row is seen until it expires, as of `as_of` or now.
 
     `expired_too` is for saying why a row is not seen.
     """
