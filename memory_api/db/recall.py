@@ -110,11 +110,14 @@ async def rank(
     times: Sequence[AskedTime],
     lexical: bool,
     min_relevance: float,
+    abstain_below: float,
     limit: int,
     alike: float | None,
     preview_above: int | None,
 ) -> list[Hit]:
     """The best `limit` rows for `query`, best first. Without `vector` only the words count.
+
+    No row at all where the best sum of coverage and cosine is less than `abstain_below`.
 
     With `alike` each hit tells which of those before it have a vector at least that near (cosine).
     """
@@ -141,6 +144,7 @@ async def rank(
             **_lending(rules.session),
             "session_weight": rules.session.session_weight,
             "min_relevance": min_relevance,
+            "abstain_below": abstain_below,
             "limit": limit,
             "alike": alike,
             "preview_above": preview_above,

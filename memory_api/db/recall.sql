@@ -178,7 +178,9 @@ lent as materialized (
 ),
 lexical as materialized (
   select id, tier, confirmed_at, session_id, timely, score,
-    own / nullif((select sum(idf) from rarity), 0::float8) as coverage,
+    -- A word that is there only by a letter is worth half as a reason.
+    own / nullif((select sum(idf) from rarity), 0::float8)
+      * case when exists (select from exact) then 1::float8 else 0.5::float8 end as coverage,
     row_number() over (order by score desc, confirmed_at desc, id desc) as rank
   from (
     select id, tier, confirmed_at, session_id, timely, own, score + borrowed as score
@@ -291,6 +293,10 @@ ranked as (
     end as decay
   ) as recency
   where greatest(coverage, coalesce(cosine, 0::float8)) >= cast(:min_relevance as float8)
+    -- Where nothing comes near the query by words and meaning together, there is no answer.
+    and exists (
+      select from candidates
+      where timely or coverage + coalesce(cosine, 0::float8) >= cast(:abstain_below as float8))
 ),
 top as materialized (
   select *, row_number() over (order by score desc, confirmed_at desc, id desc) as place

@@ -95,4 +95,5 @@ def _recall_rules(entry: Mapping[str, Any]) -> RecallRules:
         graph_relation_types=tuple(graph.get("relationTypes", ())),
         graph_max_hops=graph["maxHops"],
         min_relevance=float(entry["minRelevance"]),
+        abstain_below=float(entry["abstainBelow"]) if "abstainBelow" in entry else None,
     )

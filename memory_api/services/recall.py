@@ -28,6 +28,8 @@ from memory_api.services.context import Context
 from memory_api.services.graph_walk import Walk
 
 Strategy = Literal["hybrid", "semantic", "keyword", "recent"]
+# Below this sum of coverage and cosine, 26 of 50 nonsense queries and 1 of 143 questions lose their hits.
+ABSTAIN_BELOW = {"all-minilm-l6-v2-int8": 0.35}
 # Vectors nearer than this say nearly the same; numbers, names and denials are looked at besides.
 ALIKE = 0.85
 # To fold, so many times as many hits are ranked as were asked for, and no more than the second figure.
@@ -108,6 +110,7 @@ class Plan:
     seen: Fragment
     filters: Fragment
     past: Past
+    abstain_below: float
 
     @property
     def min_relevance(self) -> float:
@@ -128,7 +131,7 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
     rules = plan.policy.recall
     async with reading(ctx.engine) as connection:
         depth = min(ask.limit * FOLDING_DEPTH, MOST_FOLDED) if ask.fold_similar else ask.limit
-        hits = await rank(connection, plan, limit=depth, min_relevance=plan.min_relevance)
+        hits = await rank(connection, plan, limit=depth)
         folded = _fold(hits) if ask.fold_similar else {}
         hits = [hit for hit in hits if not ask.fold_similar or hit.memory.id in folded][: ask.limit]
         walk = Walk(
@@ -179,11 +182,19 @@ async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
     seen = visible(ask.subject, ask.reach, as_of=ask.as_of)
     policy = ctx.policy()
     times = asked_times(ask.query, now=ask.as_of or ctx.now()) if policy.recall.date_weight else []
-    return Plan(ask, policy, strategy, vector, times, degraded, seen, filters, past(ask.as_of))
+    abstain_below = policy.recall.abstain_below
+    if abstain_below is None:
+        abstain_below = ABSTAIN_BELOW.get(ctx.model, 0.0)
+    if vector is None or ask.min_relevance is not None:
+        # Words alone are a reason of their own, and a caller's own floor takes the place of the policy's.
+        abstain_below = 0.0
+    return Plan(
+        ask, policy, strategy, vector, times, degraded, seen, filters, past(ask.as_of), abstain_below=abstain_below
+    )
 
 
-async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relevance: float) -> list[Hit]:
-    """The best `limit` rows, without related memories and budget."""
+async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, irrelevant_too: bool = False) -> list[Hit]:
+    """The best `limit` rows, without related memories and budget; `irrelevant_too`: no floor holds."""
     if plan.strategy == "recent":
         return await statements.newest(
             connection, plan.seen, plan.filters, plan.past, plan.policy, limit=limit, preview_above=plan.preview_above
@@ -198,7 +209,8 @@ async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relev
         vector=plan.vector,
         times=plan.times,
         lexical=plan.strategy != "semantic",
-        min_relevance=min_relevance,
+        min_relevance=0.0 if irrelevant_too else plan.min_relevance,
+        abstain_below=0.0 if irrelevant_too else plan.abstain_below,
         limit=limit,
         alike=ALIKE if plan.ask.fold_similar else None,
         preview_above=plan.preview_above,

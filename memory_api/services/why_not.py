@@ -90,7 +90,7 @@ async def _outside(
 
 
 async def _place(connection: AsyncConnection, plan: Plan, id_: UUID) -> WhyNot:
-    ranking = await rank(connection, plan, limit=2 * ARM_DEPTH, min_relevance=0.0)
+    ranking = await rank(connection, plan, limit=2 * ARM_DEPTH, irrelevant_too=True)
     place = next((place for place, hit in enumerate(ranking, start=1) if hit.memory.id == id_), None)
     if place is None:
         vector = "" if plan.strategy == "recent" else f"; its vector is {await _embedding(connection, id_)}"
@@ -101,6 +101,10 @@ async def _place(connection: AsyncConnection, plan: Plan, id_: UUID) -> WhyNot:
     if plan.strategy != "recent" and relevance < plan.min_relevance:
         detail = f"its relevance {relevance:.3f} is below min_relevance {plan.min_relevance:.3f}"
         return WhyNot(id_, "below_relevance", detail, place, len(ranking), why)
+    nearest = max((hit.explanation.coverage or 0.0) + (hit.explanation.cosine or 0.0) for hit in ranking)
+    if nearest < plan.abstain_below and not any(hit.explanation.timely for hit in ranking):
+        detail = f"nothing comes near the query: the best coverage and cosine, {nearest:.3f}, is below abstainBelow"
+        return WhyNot(id_, "below_relevance", f"{detail} {plan.abstain_below:.3f}", place, len(ranking), why)
     if place <= plan.ask.limit and plan.ask.token_budget is not None:
         return WhyNot(id_, "over_token_budget", "it does not fit into the token budget", place, len(ranking), why)
     return WhyNot(id_, "ranked_below", f"it is number {place} of {len(ranking)}", place, len(ranking), why)

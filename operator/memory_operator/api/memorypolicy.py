@@ -160,7 +160,7 @@ class Weights(Part):
     lexical: Weight = Field(default="3", description="Weight of the ranking by words, 0 to 100.")
     vector: Weight = Field(default="1", description="Weight of the ranking by meaning, 0 to 100.")
     date: Weight = Field(
-        default="1",
+        default="2",
         description="Weight of having happened when the query says, such as in June, 0 to 100. 0 reads no dates.",
     )
 
@@ -210,7 +210,7 @@ class Recall(Part):
     )
     weights: Weights = Field(default=Weights(), description="How much each ranking counts.")
     phrase_bonus: Ratio = Field(
-        default="0.5",
+        default="1",
         description="How much more two words of the query count side by side: a part of their mean, 0 to 1.",
     )
     title_weight: TierWeight = Field(
@@ -228,6 +228,11 @@ class Recall(Part):
     )
     min_relevance: Ratio = Field(
         default="0", description="Hits whose relevance to the query is below this are left out, 0 to 1."
+    )
+    abstain_below: Ratio | None = Field(
+        default=None,
+        description="No hits at all when even the best sum of a hit's coverage and cosine is below this, 0 to 1. "
+        "Left out, what fits the embedding model: 0.35 for the bundled one, else 0.",
     )
 
 

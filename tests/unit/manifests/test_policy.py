@@ -37,6 +37,7 @@ FULL = """
     maxRelatedPerMemory: 50
     graphExpansion: {relationTypes: [causes], maxHops: 2}
     minRelevance: "0.5"
+    abstainBelow: "0.2"
   tierPrecedence:
     multiplicative: {user: "10", agent: "0.5"}
 """
@@ -78,6 +79,7 @@ def test_every_field_arrives_as_a_value(tmp_path: Path) -> None:
             graph_relation_types=("causes",),
             graph_max_hops=2,
             min_relevance=0.5,
+            abstain_below=0.2,
         ),
         tier_weights={"user": 10.0, "agent": 0.5, "institutional": 1.0},
     )
@@ -103,5 +105,6 @@ def test_the_sample_called_seeds_is_plain_reciprocal_rank_fusion() -> None:
         vector_weight=1.0,
         date_weight=0.0,
         phrase_bonus=0.0,
+        abstain_below=0.0,
         session=SessionRules(neighbours=0, neighbour_weight=0.5, session_weight=0.0),
     )
