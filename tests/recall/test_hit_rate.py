@@ -9,9 +9,7 @@ import yaml
 from api_client import Api, memory_api
 from memory_api.embedded import EmbeddedPostgres
 
-TABLE: dict[str, Any] = yaml.safe_load(
-    (Path(__file__).parents[1] / "data" / "words.yaml").read_text(encoding="utf-8")
-)
+TABLE: dict[str, Any] = yaml.safe_load((Path(__file__).parents[1] / "data" / "words.yaml").read_text(encoding="utf-8"))
 COPIES = 5
 
 pytestmark = pytest.mark.xdist_group("hit rate")
