@@ -1,8 +1,8 @@
 """No answer to nonsense, and what that costs.
 
-Under the shipped policy an answer is empty when nothing comes near the query: the best sum of coverage and cosine is below
-what fits the embedding model. The bundled one knows English: nonsense in other languages lies as near to what is there as
-good questions do, so most of it stays. `-s` prints how the sums lie.
+Under the shipped policy an answer is empty when nothing comes near the query: the best sum of coverage and cosine is
+below what fits the embedding model. The bundled one knows English: nonsense in other languages lies as near to what is
+there as good questions do, so most of it stays. `-s` prints how the sums lie.
 """
 
 from pathlib import Path
