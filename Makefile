@@ -21,6 +21,7 @@ run: $(VENV)/run.stamp ## start memory-api with embedded PostgreSQL, load sample
 	@exec $(BIN)/keepsake dev $(DEV_ARGS)
 
 test: $(VENV)/dev.stamp ## install what the tests need and run every one of them (FULL=1: the long forms)
+	@sh requirements/debian.sh
 	@FULL="$(FULL)" $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 check: $(VENV)/dev.stamp ## format, lint, strict types, import contracts, locks fresh
