@@ -154,7 +154,8 @@ async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
         since=ask.since,
         until=ask.until,
     )
-    return Plan(ask, ctx.policy(), strategy, vector, degraded, visible(ask.subject, ask.reach), filters)
+    seen = visible(ask.subject, ask.reach, tiers=ask.tiers)
+    return Plan(ask, ctx.policy(), strategy, vector, degraded, seen, filters)
 
 
 async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relevance: float) -> list[Hit]:

@@ -68,13 +68,14 @@ async def _outside(
 ) -> Literal["in_scope", "not_visible", "expired", "filtered"] | None:
     """Whether the row is among those that recall ranks; None when there is no such row."""
     anyhow = visible(plan.ask.subject, plan.ask.reach, expired_too=True)
+    live = visible(plan.ask.subject, plan.ask.reach)
     row = (
         await connection.execute(
             text(
-                f"select ({anyhow.sql}) as seen, ({plan.seen.sql}) as live, (true {plan.filters.sql}) as wanted"
+                f"select ({anyhow.sql}) as seen, ({live.sql}) as live, (true {plan.filters.sql}) as wanted"
                 " from memories m where m.id = :id"
             ),
-            {"id": id_, **anyhow.params, **plan.seen.params, **plan.filters.params},
+            {"id": id_, **anyhow.params, **live.params, **plan.filters.params},
         )
     ).first()
     if row is None:
