@@ -118,10 +118,11 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
             relation_types=ask.relation_types or rules.graph_relation_types,
             max_hops=rules.graph_max_hops if ask.max_graph_hops is None else ask.max_graph_hops,
             max_related=rules.max_related_per_memory,
+            limit=ask.limit,
         )
-        while origins := walk.next_origins():
+        while front := walk.next_front():
             steps = await steps_from(
-                connection, origins, plan.seen, plan.filters, most=MOST_EDGES, preview_above=plan.preview_above
+                connection, front, plan.seen, plan.filters, most=MOST_EDGES, preview_above=plan.preview_above
             )
             walk.take(steps)
         ranked = walk.ranked()[: ask.limit]
