@@ -4,12 +4,12 @@ from pathlib import Path
 
 from memory_api.db.migrations.script import run
 
-revision = "0002"
-down_revision = "0001"
+revision = "0004"
+down_revision = "0002"
 
 
 def upgrade() -> None:
-    run((Path(__file__).parent / "0002_plans.sql").read_text())
+    run((Path(__file__).parent / "0004_plans.sql").read_text())
 
 
 def downgrade() -> None:
