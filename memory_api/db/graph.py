@@ -25,7 +25,7 @@ with edges as materialized (
   from (
     select m.id, o.score
     from unnest(cast(:origins as uuid[]), cast(:scores as float8[])) as o(id, score)
-    join memories m on m.id = o.id
+    join {{memories}} m on m.id = o.id
     where {{seen}}
   ) as hub
   cross join lateral (
@@ -37,7 +37,7 @@ with edges as materialized (
     ) as r
     -- One by one (limit 1 keeps it so): the planner would read all that is seen for a hub's heaviest few.
     cross join lateral (
-      select m.confirmed_at, (true {{filters}}) as wanted from memories m where m.id = r.other and {{seen}} limit 1
+      select m.confirmed_at, (true {{filters}}) as wanted from {{memories}} m where m.id = r.other and {{seen}} limit 1
     ) as other_end
     {_HEAVIEST} limit :most
   ) as edge
@@ -61,7 +61,7 @@ select edges.origin, edges.id as relation_id, edges.source_id, edges.target_id, 
   edges.weight as edge_weight, edges.created_at as related_at, edges.other, edges.wanted, body.*
 from edges
 left join kept on kept.other = edges.other and kept.edge_id = edges.id
-left join lateral (select {COLUMNS} from memories m where m.id = kept.other) as body on true
+left join lateral (select {COLUMNS} from {{memories}} m where m.id = kept.other) as body on true
 order by edges.origin, edges.weight desc, edges.created_at desc, edges.id desc
 """
 
@@ -101,13 +101,14 @@ async def steps_from(
     front: Front,
     seen: Fragment,
     filters: Fragment,
+    past: Past,
     *,
     most: int,
     preview_above: int | None,
 ) -> list[Step]:
     """Up to `most` edges of each origin, either way, heaviest first; a hub is cut inside the database."""
     rows = await connection.execute(
-        text(_STEPS.format(seen=seen.sql, filters=filters.sql)),
+        text(_STEPS.format(seen=seen.sql, filters=filters.sql, memories=past.memories)),
         {
             "origins": list(front.scores),
             "scores": list(front.scores.values()),
@@ -121,6 +122,7 @@ async def steps_from(
             "preview_above": preview_above,
             **seen.params,
             **filters.params,
+            **past.params,
         },
     )
     return [_to_step(row) for row in rows]

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memory_api.db.history import Past
 from memory_api.db.memories import COLUMNS, to_memory
 from memory_api.db.vectors import literal
 from memory_api.db.visibility import Fragment
@@ -88,6 +89,7 @@ async def rank(
     connection: AsyncConnection,
     seen: Fragment,
     filters: Fragment,
+    past: Past,
     policy: Policy,
     *,
     query: str,
@@ -100,10 +102,11 @@ async def rank(
     """The best `limit` rows for `query`, best first. Without `vector` only the words count."""
     rules = policy.recall
     rows = await connection.execute(
-        _filled(_STATEMENT, seen.sql, filters.sql),
+        _filled(_STATEMENT, seen.sql, filters.sql, past),
         {
             **seen.params,
             **filters.params,
+            **past.params,
             **_recency(policy),
             "query": query,
             "lexical": lexical,
@@ -145,6 +148,7 @@ async def newest(
     connection: AsyncConnection,
     seen: Fragment,
     filters: Fragment,
+    past: Past,
     policy: Policy,
     *,
     limit: int,
@@ -152,8 +156,15 @@ async def newest(
 ) -> list[Hit]:
     """Recall without anything to search for: by decay and tier weight, then newest first."""
     rows = await connection.execute(
-        _filled(_NEWEST, seen.sql, filters.sql),
-        {**seen.params, **filters.params, **_recency(policy), "limit": limit, "preview_above": preview_above},
+        _filled(_NEWEST, seen.sql, filters.sql, past),
+        {
+            **seen.params,
+            **filters.params,
+            **past.params,
+            **_recency(policy),
+            "limit": limit,
+            "preview_above": preview_above,
+        },
     )
     return [
         Hit(
@@ -166,9 +177,18 @@ async def newest(
 
 
 @lru_cache(maxsize=512)
-def _filled(statement: str, seen: str, filters: str) -> TextClause:
-    """The statement with the predicates in their places; kept, because finding its parameters takes a while."""
-    return text(statement.replace("{visible}", seen).replace("{filters}", filters).replace("{columns}", _COLUMNS))
+def _filled(statement: str, seen: str, filters: str, past: Past) -> TextClause:
+    """The statement with everything in its place; kept, because finding its parameters takes a while."""
+    for name, value in (
+        ("visible", seen),
+        ("filters", filters),
+        ("columns", _COLUMNS),
+        ("memories", past.memories),
+        ("vectors", past.vectors),
+        ("now", past.now),
+    ):
+        statement = statement.replace(f"{{{name}}}", value)
+    return text(statement)
 
 
 def _recency(policy: Policy) -> dict[str, Any]:

@@ -21,7 +21,7 @@ any_lexeme as materialized (select string_agg(term::text, ' | ')::tsquery as ter
 scope as materialized (
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first,
     m.search @@ (select terms from any_lexeme) as worded
-  from memories m
+  from {memories} m
   where {visible} {filters}
   limit {large_scope} + 1
 ),
@@ -57,12 +57,12 @@ any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as term
 matches as materialized (
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
   from scope
-  cross join lateral (select * from memories where memories.id = scope.id limit 1) as m
+  cross join lateral (select * from {memories} own where own.id = scope.id limit 1) as m
   cross join asked
   where not (select large from scope_size) and scope.worded and m.search @@ asked.term
   union all
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
-  from memories m
+  from {memories} m
   cross join any_asked
   cross join asked
   where (select large from scope_size) and {visible} {filters}
@@ -95,7 +95,7 @@ seated as materialized (
       and (session_id in (select session_id from worded)) is true
     union all
     select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, 0::float8
-    from memories m
+    from {memories} m
     where cast(:neighbours as integer) > 0 and (select large from scope_size) and {visible} {filters}
       and m.session_id = any(array(select distinct session_id from worded where session_id is not null))
   ) as members
@@ -139,7 +139,7 @@ semantic as materialized (
       -- all vectors for one user's few.
       cross join lateral (
         select 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
-        from memory_vectors v
+        from {vectors} v
         where v.memory_id = s.id
         limit 1
       ) as compared
@@ -150,8 +150,8 @@ semantic as materialized (
     union all
     select * from (
       select m.id, m.tier, m.confirmed_at, m.session_id, 1::float8 - (v.embedding <=> cast(:vector as halfvec)) as cosine
-      from memory_vectors v
-      join memories m on m.id = v.memory_id
+      from {vectors} v
+      join {memories} m on m.id = v.memory_id
       where cast(:vector as halfvec) is not null and (select large from scope_size) and {visible} {filters}
       order by v.embedding <=> cast(:vector as halfvec)
       limit {index_depth}
@@ -210,7 +210,7 @@ ranked as (
     -- 2^-900 is as good as nothing and still a number that float8 can multiply.
     select case when half_life is null then 1::float8 else
       cast(:floor as float8) + (1::float8 - cast(:floor as float8)) * power(2::float8, -least(
-        greatest(extract(epoch from now() - confirmed_at)::float8, 0::float8) / half_life, 900::float8))
+        greatest(extract(epoch from {now} - confirmed_at)::float8, 0::float8) / half_life, 900::float8))
     end as decay
   ) as recency
   where greatest(coverage, coalesce(cosine, 0::float8)) >= cast(:min_relevance as float8)
@@ -221,5 +221,5 @@ top as materialized (
 select {columns},
   top.score, top.lexical_rank, top.lexical_score, top.coverage, top.vector_rank, top.cosine, top.session_rank, top.fused,
   top.decay, top.weight
-from top join memories m using (id)
+from top join {memories} m using (id)
 order by top.score desc, top.confirmed_at desc, top.id desc

@@ -5,6 +5,7 @@ Every read and write of memories uses it (rule 1 of the house). Nothing else in 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from memory_api.domain.subject import Subject, Tier
@@ -38,8 +39,15 @@ _OWNERS: dict[Tier, tuple[bool, bool]] = {
 _SHARED_AND_MINE = "m.user_id = any(cast(:see_users as text[])) and m.agent_id = any(cast(:see_agents as text[]))"
 
 
-def visible(subject: Subject, reach: Reach, *, tiers: Sequence[Tier] = (), expired_too: bool = False) -> Fragment:
-    """The predicate for `subject`; parameters start with `see_`.
+def visible(
+    subject: Subject,
+    reach: Reach,
+    *,
+    tiers: Sequence[Tier] = (),
+    as_of: datetime | None = None,
+    expired_too: bool = False,
+) -> Fragment:
+    """The predicate for `subject`; parameters start with `see_`. A row is seen until it expires, as of `as_of` or now.
 
     `tiers` narrows it to what rows of them can be: a filter on tiers is still needed, but no longer spans the others.
     `expired_too` is for saying why a row is not seen.
@@ -53,7 +61,8 @@ def visible(subject: Subject, reach: Reach, *, tiers: Sequence[Tier] = (), expir
         more.append("m.facet = any(cast(:see_facets as text[]))")
         params["see_facets"] = ["", subject.facet]
     if not expired_too:
-        more.append("(m.expires_at is null or m.expires_at > now())")
+        more.append(f"(m.expires_at is null or m.expires_at > {'now()' if as_of is None else ':see_at'})")
+        params |= {} if as_of is None else {"see_at": as_of}
     return Fragment(" and ".join([clause, *more]), params, tuple(" and ".join([branch, *more]) for branch in branches))
 
 

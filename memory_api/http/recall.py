@@ -35,6 +35,7 @@ def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
         min_relevance=body.min_relevance,
         since=body.since,
         until=body.until,
+        as_of=body.as_of,
         limit=body.limit,
         token_budget=body.token_budget,
         previews=body.previews,

@@ -202,6 +202,10 @@ class RetrieveByMeaning(SubjectBody):
     previews: Annotated[StrictBool, Field(description="Large bodies as previews; open gives the rest.")] = False
     since: Instant | None = None
     until: Instant | None = None
+    as_of: Annotated[
+        Instant | None,
+        Field(description="Recall as of then: what was observed, worded and live at that time; decay counts from it."),
+    ] = None
     explain: Annotated[StrictBool, Field(description="Say on every hit why it stands where it stands.")] = False
 
 

@@ -13,6 +13,7 @@ from memory_api.db import memories
 from memory_api.db import recall as statements
 from memory_api.db.engine import reading
 from memory_api.db.graph import steps_from
+from memory_api.db.history import Past, past
 from memory_api.db.recall import Explanation, Hit
 from memory_api.db.visibility import Fragment, Reach, visible
 from memory_api.domain.budget import tokens_of, within_budget
@@ -60,6 +61,7 @@ class Ask:
     min_relevance: float | None = None
     since: datetime | None = None
     until: datetime | None = None
+    as_of: datetime | None = None
     limit: int = 15
     token_budget: int | None = None
     previews: bool = False
@@ -92,6 +94,7 @@ class Plan:
     degraded: list[str]
     seen: Fragment
     filters: Fragment
+    past: Past
 
     @property
     def min_relevance(self) -> float:
@@ -122,7 +125,7 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
         )
         while front := walk.next_front():
             steps = await steps_from(
-                connection, front, plan.seen, plan.filters, most=MOST_EDGES, preview_above=plan.preview_above
+                connection, front, plan.seen, plan.filters, plan.past, most=MOST_EDGES, preview_above=plan.preview_above
             )
             walk.take(steps)
         ranked = walk.ranked()[: ask.limit]
@@ -155,20 +158,21 @@ async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
         since=ask.since,
         until=ask.until,
     )
-    seen = visible(ask.subject, ask.reach, tiers=ask.tiers)
-    return Plan(ask, ctx.policy(), strategy, vector, degraded, seen, filters)
+    seen = visible(ask.subject, ask.reach, tiers=ask.tiers, as_of=ask.as_of)
+    return Plan(ask, ctx.policy(), strategy, vector, degraded, seen, filters, past(ask.as_of))
 
 
 async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relevance: float) -> list[Hit]:
     """The best `limit` rows, without related memories and budget."""
     if plan.strategy == "recent":
         return await statements.newest(
-            connection, plan.seen, plan.filters, plan.policy, limit=limit, preview_above=plan.preview_above
+            connection, plan.seen, plan.filters, plan.past, plan.policy, limit=limit, preview_above=plan.preview_above
         )
     return await statements.rank(
         connection,
         plan.seen,
         plan.filters,
+        plan.past,
         plan.policy,
         query=plan.ask.query,
         vector=plan.vector,
@@ -186,7 +190,14 @@ async def _look_up(connection: AsyncConnection, plan: Plan, known: set[UUID]) ->
         purposes = (lookup.purpose,) if lookup.purpose else ()
         filters = memories.filters_of(kinds=lookup.kinds, purposes=purposes, name_prefix=lookup.name_prefix)
         rows = await memories.page(
-            connection, plan.seen, filters, after=None, offset=0, limit=lookup.limit, preview_above=plan.preview_above
+            connection,
+            plan.seen,
+            filters,
+            after=None,
+            offset=0,
+            limit=lookup.limit,
+            preview_above=plan.preview_above,
+            past=plan.past,
         )
         for memory in rows:
             if memory.id not in known:

@@ -59,7 +59,7 @@ async def why_not(ctx: Context, caller: Caller, ask: Ask, found: Recalled, id_: 
 _OUTSIDE: dict[Reason, str] = {
     "not_visible": "the subject may not see it: another user, another agent or another container",
     "expired": "it has expired",
-    "filtered": "a filter of the request leaves it out: types, tiers, purposes, min_confidence, since or until",
+    "filtered": "a filter of the request leaves it out: types, tiers, purposes, min_confidence, since, until or as_of",
 }
 
 
@@ -67,21 +67,24 @@ async def _outside(
     connection: AsyncConnection, plan: Plan, id_: UUID
 ) -> Literal["in_scope", "not_visible", "expired", "filtered"] | None:
     """Whether the row is among those that recall ranks; None when there is no such row."""
-    anyhow = visible(plan.ask.subject, plan.ask.reach, expired_too=True)
-    live = visible(plan.ask.subject, plan.ask.reach)
+    anyhow = visible(plan.ask.subject, plan.ask.reach, as_of=plan.ask.as_of, expired_too=True)
+    live = visible(plan.ask.subject, plan.ask.reach, as_of=plan.ask.as_of)
     row = (
         await connection.execute(
             text(
-                f"select ({anyhow.sql}) as seen, ({live.sql}) as live, (true {plan.filters.sql}) as wanted"
-                " from memories m where m.id = :id"
+                f"select ({anyhow.sql}) as seen, past.* from memories m left join lateral ("
+                f"select ({live.sql}) as live, (true {plan.filters.sql}) as wanted"
+                f" from {plan.past.memories} m where m.id = :id) as past on true where m.id = :id"
             ),
-            {"id": id_, **anyhow.params, **live.params, **plan.filters.params},
+            {"id": id_, **anyhow.params, **live.params, **plan.filters.params, **plan.past.params},
         )
     ).first()
     if row is None:
         return None
     if not row.seen:
         return "not_visible"
+    if row.live is None:
+        return "filtered"
     if not row.live:
         return "expired"
     return "in_scope" if row.wanted else "filtered"
