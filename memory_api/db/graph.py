@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memory_api.db.history import Past
 from memory_api.db.memories import COLUMNS, to_memory
 from memory_api.db.visibility import Fragment
 from memory_api.domain.memory import Memory, Relation
