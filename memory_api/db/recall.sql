@@ -34,7 +34,7 @@ scope_size as materialized (
 -- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
 -- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
 -- In a large scope the most common lexemes are left out, by what ANALYZE knows of them: the rarest first, as long as
--- they promise no more rows than the limit.
+-- they promise no more rows than the limit. Where those find nothing, the least common of the others is asked.
 common as materialized (
   select elem as lexeme, freq::float8 as share
   from pg_stats
@@ -42,15 +42,31 @@ common as materialized (
   where (select large from scope_size) and schemaname = current_schema() and tablename = 'memories'
     and attname = 'search' and elem in (select lexeme from lexemes)
 ),
-asked as materialized (
-  select lexeme, term
+weighed as materialized (
+  select *, not large or promised * n <= {most_matches}::float8 as bounded
   from (
-    select lexeme, term, row_number() over rarest as place, sum(coalesce(share, 0::float8)) over rarest as promised
+    select lexeme, term, share, row_number() over rarest as place, sum(coalesce(share, 0::float8)) over rarest as promised
     from lexemes left join common using (lexeme)
     window rarest as (order by coalesce(share, 0::float8), length(lexeme) desc, lexeme)
-  ) as weighed
+  ) as ordered
   cross join scope_size
-  where not large or place = 1 or promised * n <= {most_matches}::float8
+),
+-- A word so common is in many of the newest rows, so it is enough to look through those.
+widespread as materialized (
+  select lexeme, term, share
+  from weighed
+  where not bounded and not exists (
+    select from {memories} m
+    where {visible} {filters}
+      and m.search @@ (select string_agg(term::text, ' | ')::tsquery from weighed where bounded)
+  )
+  order by place
+  limit 1
+),
+asked as materialized (
+  select lexeme, term, null::float8 as share from weighed where bounded
+  union all
+  select lexeme, term, share from widespread
 ),
 any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
 -- The rows of a small scope are asked one by one, so that the cost follows the scope; a large one is asked by index.
@@ -65,14 +81,25 @@ matches as materialized (
   from {memories} m
   cross join any_asked
   cross join asked
-  where (select large from scope_size) and {visible} {filters}
+  where (select large from scope_size) and not exists (select from widespread) and {visible} {filters}
     and m.search @@ any_asked.terms and m.search @@ asked.term
+  union all
+  select * from (
+    select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, widespread.lexeme
+    from ({newest}) as m
+    cross join widespread
+    where m.search @@ widespread.term
+    limit {depth}
+  ) as spread
 ),
 rarity as materialized (
   -- Of a large scope n is what ANALYZE last knew, which may be less than df: no word counts less than nothing.
   select lexeme, ln(1::float8 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) as idf
-  from (select asked.lexeme, count(matches.lexeme)::float8 as df from asked left join matches using (lexeme) group by 1)
-    as frequency
+  from (
+    select asked.lexeme, greatest(count(matches.lexeme)::float8, max(share) * max(n)) as df
+    from asked left join matches using (lexeme) cross join scope_size
+    group by 1
+  ) as frequency
   cross join scope_size
 ),
 worded as materialized (
