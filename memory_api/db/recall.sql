@@ -34,7 +34,7 @@ scope_size as materialized (
 -- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
 -- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
 -- In a large scope the most common lexemes are left out, by what ANALYZE knows of them: the rarest first, as long as
--- they promise no more rows than the limit. Where those find nothing, the least common of the others is asked.
+-- they promise no more rows than the limit. Where those find too little, the others are asked too.
 common as materialized (
   select elem as lexeme, freq::float8 as share
   from pg_stats
@@ -51,24 +51,41 @@ weighed as materialized (
   ) as ordered
   cross join scope_size
 ),
--- A word so common is in many of the newest rows, so it is enough to look through those.
+any_bounded as materialized (select string_agg(term::text, ' | ')::tsquery as terms from weighed where bounded),
 widespread as materialized (
-  select lexeme, term, share
+  select lexeme, term, share, place
   from weighed
-  where not bounded and not exists (
-    select from {memories} m
-    where {visible} {filters}
-      and m.search @@ (select string_agg(term::text, ' | ')::tsquery from weighed where bounded)
+  where not bounded and cast(:limit as integer) > (
+    select count(*)
+    from (
+      select from {memories} m
+      where {visible} {filters} and m.search @@ (select terms from any_bounded)
+      limit cast(:limit as integer)
+    ) as enough
   )
-  order by place
-  limit 1
+),
+-- Words so common are in many of the newest rows, so it is enough to look through those: first for the least common one.
+spread as materialized (
+  select id
+  from (
+    select m.id from ({newest}) as m
+    where exists (select from widespread) and m.search @@ (select term from widespread order by place limit 1)
+    limit {depth}
+  ) as least_common
+  union
+  select id
+  from (
+    select m.id from ({newest}) as m
+    where exists (select from widespread)
+      and m.search @@ (select string_agg(term::text, ' | ')::tsquery from widespread)
+    limit {depth}
+  ) as any_of_them
 ),
 asked as materialized (
   select lexeme, term, null::float8 as share from weighed where bounded
   union all
   select lexeme, term, share from widespread
 ),
-any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
 -- The rows of a small scope are asked one by one, so that the cost follows the scope; a large one is asked by index.
 matches as materialized (
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
@@ -79,18 +96,16 @@ matches as materialized (
   union all
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, asked.lexeme
   from {memories} m
-  cross join any_asked
+  cross join any_bounded
   cross join asked
-  where (select large from scope_size) and not exists (select from widespread) and {visible} {filters}
-    and m.search @@ any_asked.terms and m.search @@ asked.term
+  where (select large from scope_size) and {visible} {filters}
+    and m.search @@ any_bounded.terms and m.search @@ asked.term
   union all
-  select * from (
-    select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, widespread.lexeme
-    from ({newest}) as m
-    cross join widespread
-    where m.search @@ widespread.term
-    limit {depth}
-  ) as spread
+  select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, widespread.lexeme
+  from spread
+  cross join lateral (select * from {memories} own where own.id = spread.id limit 1) as m
+  cross join widespread
+  where m.search @@ widespread.term and (m.search @@ (select terms from any_bounded)) is not true
 ),
 rarity as materialized (
   -- Of a large scope n is what ANALYZE last knew, which may be less than df: no word counts less than nothing.
