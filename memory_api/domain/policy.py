@@ -67,6 +67,9 @@ class RecallRules:
     rrf_k: int = 60
     lexical_weight: float = 3.0
     vector_weight: float = 1.0
+    date_weight: float = 1.0
+    phrase_bonus: float = 0.5
+    title_weight: float = 1.0
     session: SessionRules = SessionRules()
     inline_threshold_bytes: int = 8192
     max_related_per_memory: int = 3

@@ -39,6 +39,7 @@ def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
         limit=body.limit,
         token_budget=body.token_budget,
         previews=body.previews,
+        fold_similar=body.fold_similar,
         lookups=[fields.lookup(subject) for fields in body.structured_lookups],
     )
 

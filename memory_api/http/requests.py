@@ -200,6 +200,9 @@ class RetrieveByMeaning(SubjectBody):
         int | None, Field(ge=1, le=8000, strict=True, description="Most tokens to give back, of 4 characters each.")
     ] = None
     previews: Annotated[StrictBool, Field(description="Large bodies as previews; open gives the rest.")] = False
+    fold_similar: Annotated[
+        StrictBool, Field(description="Near-identical hits as one; `folded` names what it stands for.")
+    ] = False
     since: Instant | None = None
     until: Instant | None = None
     as_of: Annotated[

@@ -82,6 +82,9 @@ def _recall_rules(entry: Mapping[str, Any]) -> RecallRules:
         rrf_k=entry["rrfK"],
         lexical_weight=float(entry["weights"]["lexical"]),
         vector_weight=float(entry["weights"]["vector"]),
+        date_weight=float(entry["weights"]["date"]),
+        phrase_bonus=float(entry["phraseBonus"]),
+        title_weight=float(entry["titleWeight"]),
         session=SessionRules(
             neighbours=session["neighbours"],
             neighbour_weight=float(session["neighbourWeight"]),

@@ -18,6 +18,8 @@ from memory_api.db.recall import Explanation, Hit
 from memory_api.db.visibility import Fragment, Reach, visible
 from memory_api.domain.budget import tokens_of, within_budget
 from memory_api.domain.caller import Caller
+from memory_api.domain.dates import AskedTime, asked_times
+from memory_api.domain.folding import Candidate, fold
 from memory_api.domain.memory import Memory, Relation
 from memory_api.domain.policy import Policy
 from memory_api.domain.subject import Subject, Tier
@@ -26,6 +28,11 @@ from memory_api.services.context import Context
 from memory_api.services.graph_walk import Walk
 
 Strategy = Literal["hybrid", "semantic", "keyword", "recent"]
+# Vectors nearer than this say nearly the same; numbers, names and denials are looked at besides.
+ALIKE = 0.85
+# To fold, so many times as many hits are ranked as were asked for, and no more than the second figure.
+FOLDING_DEPTH = 5
+MOST_FOLDED = 200
 # Edges followed from one memory: a hub with 50,000 of them costs no more than its heaviest ones.
 MOST_EDGES = 50
 
@@ -65,6 +72,7 @@ class Ask:
     limit: int = 15
     token_budget: int | None = None
     previews: bool = False
+    fold_similar: bool = False
     lookups: Sequence[Lookup] = ()
     reach: Reach = "recall"
 
@@ -72,12 +80,16 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """The hits, best first, then what was looked up. `via` names the hit and relation that brought a related memory,
-    `looked_up` the place of the lookup that brought a row."""
+    `looked_up` the place of the lookup that brought a row, `folded` the near-identical memories that a hit stands for,
+    `asked_times` what the query says of time; with `none_in_time` no hit happened then."""
 
     hits: list[Hit]
     related: dict[UUID, list[Relation]]
     via: dict[UUID, tuple[UUID, str]]
     looked_up: dict[UUID, int]
+    folded: dict[UUID, list[UUID]]
+    asked_times: list[str]
+    none_in_time: bool
     strategy_used: Strategy
     degraded: list[str]
     no_relevant: bool
@@ -91,6 +103,7 @@ class Plan:
     policy: Policy
     strategy: Strategy
     vector: list[float] | None
+    times: list[AskedTime]
     degraded: list[str]
     seen: Fragment
     filters: Fragment
@@ -114,7 +127,10 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
     plan = await prepare(ctx, caller, ask)
     rules = plan.policy.recall
     async with reading(ctx.engine) as connection:
-        hits = await rank(connection, plan, limit=ask.limit, min_relevance=plan.min_relevance)
+        depth = min(ask.limit * FOLDING_DEPTH, MOST_FOLDED) if ask.fold_similar else ask.limit
+        hits = await rank(connection, plan, limit=depth, min_relevance=plan.min_relevance)
+        folded = _fold(hits) if ask.fold_similar else {}
+        hits = [hit for hit in hits if not ask.fold_similar or hit.memory.id in folded][: ask.limit]
         walk = Walk(
             hits,
             seeds=ask.seeds,
@@ -140,6 +156,9 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
         related={hit.memory.id: walk.edges[hit.memory.id] for hit in kept if hit.memory.id in walk.edges},
         via={hit.memory.id: walk.via[hit.memory.id] for hit in kept if hit.memory.id in walk.via},
         looked_up={hit.memory.id: looked_up[hit.memory.id][1] for hit in kept if hit.memory.id in looked_up},
+        folded={hit.memory.id: folded[hit.memory.id] for hit in kept if folded.get(hit.memory.id)},
+        asked_times=[time.text for time in plan.times],
+        none_in_time=bool(plan.times) and not any(hit.explanation.timely for hit in kept),
         strategy_used=plan.strategy,
         degraded=plan.degraded,
         no_relevant=not kept and plan.strategy != "recent",
@@ -159,7 +178,9 @@ async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
         until=ask.until,
     )
     seen = visible(ask.subject, ask.reach, tiers=ask.tiers, as_of=ask.as_of)
-    return Plan(ask, ctx.policy(), strategy, vector, degraded, seen, filters, past(ask.as_of))
+    policy = ctx.policy()
+    times = asked_times(ask.query, now=ask.as_of or ctx.now()) if policy.recall.date_weight else []
+    return Plan(ask, policy, strategy, vector, times, degraded, seen, filters, past(ask.as_of))
 
 
 async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relevance: float) -> list[Hit]:
@@ -176,10 +197,23 @@ async def rank(connection: AsyncConnection, plan: Plan, *, limit: int, min_relev
         plan.policy,
         query=plan.ask.query,
         vector=plan.vector,
+        times=plan.times,
         lexical=plan.strategy != "semantic",
         min_relevance=min_relevance,
         limit=limit,
+        alike=ALIKE if plan.ask.fold_similar else None,
         preview_above=plan.preview_above,
+    )
+
+
+def _fold(hits: Sequence[Hit]) -> dict[UUID, list[UUID]]:
+    """The hits that stay, each with the near-identical ones it stands for."""
+    return fold(
+        [
+            Candidate(m.id, "\n".join(filter(None, (m.title, m.content or m.preview))), hit.alike)
+            for hit in hits
+            for m in (hit.memory,)
+        ]
     )
 
 

@@ -29,7 +29,9 @@ FULL = """
     recencyFloor: "0.25"
     fusion: convex
     rrfK: 10
-    weights: {lexical: "0", vector: "2.5"}
+    weights: {lexical: "0", vector: "2.5", date: "4"}
+    phraseBonus: "0.25"
+    titleWeight: "2"
     session: {neighbours: 1, neighbourWeight: "1", sessionWeight: "0"}
     inlineThresholdBytes: 0
     maxRelatedPerMemory: 50
@@ -67,6 +69,9 @@ def test_every_field_arrives_as_a_value(tmp_path: Path) -> None:
             rrf_k=10,
             lexical_weight=0.0,
             vector_weight=2.5,
+            date_weight=4.0,
+            phrase_bonus=0.25,
+            title_weight=2.0,
             session=SessionRules(neighbours=1, neighbour_weight=1.0, session_weight=0.0),
             inline_threshold_bytes=0,
             max_related_per_memory=50,
@@ -96,5 +101,7 @@ def test_the_sample_called_seeds_is_plain_reciprocal_rank_fusion() -> None:
         RecallRules(),
         lexical_weight=1.0,
         vector_weight=1.0,
+        date_weight=0.0,
+        phrase_bonus=0.0,
         session=SessionRules(neighbours=0, neighbour_weight=0.5, session_weight=0.0),
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 from memory_api.db.migrations.script import run
 
 revision = "0004"
-down_revision = "0002"
+down_revision = "0003"
 
 
 def upgrade() -> None:
