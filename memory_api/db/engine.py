@@ -32,6 +32,7 @@ _UNUSABLE = (
     asyncpg.InvalidParameterValueError,
     asyncpg.CantChangeRuntimeParamError,
 )
+_DATATYPE_MISMATCH = "42804"
 _POOLED = "keepsake_pooled"
 _SESSION = {
     "application_name": "keepsake",
@@ -102,8 +103,20 @@ async def transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
     Never hold it across a call to the embedding provider: at pool size the whole server would stand still (BR-133).
     """
     with _outages_named():
-        async with engine.begin() as connection:
+        async with _sessions_renewed(engine), engine.begin() as connection:
             yield connection
+
+
+@asynccontextmanager
+async def _sessions_renewed(engine: AsyncEngine) -> AsyncIterator[None]:
+    """Leave the sessions behind whose triggers were planned for a column's type of before: nothing else renews them."""
+    try:
+        yield
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == _DATATYPE_MISMATCH and "preparing the plan" in str(error.orig):
+            await engine.dispose()
+            raise RolledBack("the schema changed at this moment; try again") from error
+        raise
 
 
 async def carry_out(engine: AsyncEngine, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
