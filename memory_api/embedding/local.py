@@ -7,6 +7,7 @@ of a backfill rather than for the backfill. Nothing here blocks the event loop.
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 # Padded tokens of a sub-batch: about 20 ms on two cores, and larger ones are hardly faster for each text.
 _SUB_BATCH_TOKENS = 256
+# While questions keep coming, pieces of some 8 ms: the next question may begin in the middle of one. Recall p95 beside a
+# backfill, on two busy cores: 1.8 to 3.3 times that without one with the larger pieces, 1.0 to 2.2 with these.
+_SUB_BATCH_TOKENS_IN_COMPANY = 96
+_COMPANY_SECONDS = 1.0
 _TOKENIZED_AT_ONCE = 8
 _LONGEST_ASIDE = 0.25
 # What the database and the answer take of a recall once the query's vector is there.
@@ -54,6 +59,7 @@ class LocalEmbedder:
         self._queries = ThreadPoolExecutor(_QUERY_THREADS, thread_name_prefix="embed-query")
         self._loading: asyncio.Task[MiniLm] | None = None
         self._recalls_at_work = 0
+        self._last_query = -math.inf
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._closed = False
@@ -68,6 +74,7 @@ class LocalEmbedder:
         if not urgent:
             return await self._embed_bulk(model, texts)
         self._recalls_at_work += 1
+        self._last_query = asyncio.get_running_loop().time()
         self._quiet.clear()
         try:
             return await self._on(self._queries, lambda: [_pooled(model.run(model.windows(text))) for text in texts])
@@ -94,11 +101,15 @@ class LocalEmbedder:
                 pieces += windows
                 counts.append(len(windows))
         rows: dict[int, NDArray[np.float32]] = {}
-        for batch in _sub_batches([len(piece) for piece in pieces]):
+        for batch in _sub_batches([len(piece) for piece in pieces], self._sub_batch_tokens):
             await self._stand_aside()
             vectors = await self._on(self._bulk, partial(model.run, [pieces[number] for number in batch]))
             rows.update(zip(batch, vectors, strict=True))
         return await self._on(self._bulk, partial(_regrouped, rows, counts))
+
+    def _sub_batch_tokens(self) -> int:
+        in_company = asyncio.get_running_loop().time() - self._last_query < _COMPANY_SECONDS
+        return _SUB_BATCH_TOKENS_IN_COMPANY if in_company else _SUB_BATCH_TOKENS
 
     async def _stand_aside(self) -> None:
         """Let queries go first, yet not for ever: a busy service must still embed what it saved."""
@@ -138,11 +149,14 @@ def _tokenized(model: MiniLm, texts: Sequence[str]) -> list[list[list[int]]]:
     return [model.windows(text) for text in texts]
 
 
-def _sub_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Positions grouped by similar length, longest first: little padding, and the last batches are the short ones."""
+def _sub_batches(lengths: Sequence[int], most_tokens: Callable[[], int]) -> Iterator[list[int]]:
+    """Positions grouped by similar length, longest first: little padding, and the last batches are the short ones.
+
+    `most_tokens` is asked as each batch is made.
+    """
     batch: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > _SUB_BATCH_TOKENS:
+        if batch and (len(batch) + 1) * lengths[batch[0]] > most_tokens():
             yield batch
             batch = []
         batch.append(number)
