@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Padded tokens of a sub-batch: about 20 ms on two cores, and larger ones are hardly faster for each text.
 _SUB_BATCH_TOKENS = 256
-# While questions keep coming, pieces of some 8 ms: the next question may begin in the middle of one. Recall's p95 beside
+# While questions keep coming, pieces of some 8 ms: the next question may begin in the midst of one. Recall p95 beside
 # a backfill, on two busy cores, was 1.8 to 3.3 times its own with the larger pieces, 1.0 to 2.2 times with these.
 _SUB_BATCH_TOKENS_IN_COMPANY = 96
 _COMPANY_SECONDS = 1.0
