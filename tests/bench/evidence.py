@@ -54,8 +54,8 @@ def shipped_policies() -> dict[str, dict[str, Any]]:
     """The MemoryPolicy samples by name, without half-lives and renamed, so that engine-status tells them apart."""
     found = {}
     for path in sorted(_SAMPLES.glob("*.yaml")):
-        manifest = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if manifest["kind"] == "MemoryPolicy":
+        manifest = next(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+        if manifest["kind"] == "MemoryPolicy" and path.stem != "quickstart":
             name = manifest["metadata"]["name"]
             manifest["metadata"]["name"] = f"bench-{name}"
             manifest.setdefault("spec", {}).setdefault("recall", {})["halfLife"] = _NO_DECAY

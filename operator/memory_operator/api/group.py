@@ -29,3 +29,4 @@ class Resource:
 
 MEMORY_POLICY = Resource("MemoryPolicy", "memorypolicies", "mp", "Cluster")
 PROVIDER = Resource("Provider", "providers", "mprov", "Namespaced")
+WORKSPACE = Resource("Workspace", "workspaces", "mws", "Namespaced")
