@@ -20,8 +20,9 @@ compile bootstrap.txt requirements/bootstrap.in
 compile run.txt pyproject.toml --extra server --extra embedder --extra embedded
 compile dev.txt pyproject.toml --extra server --extra embedder --extra embedded --extra operator --extra dev \
   --constraint "$work/run.txt"
+compile cluster.txt requirements/cluster.in --no-deps
 
-for lock in bootstrap.txt run.txt dev.txt; do
+for lock in bootstrap.txt run.txt dev.txt cluster.txt; do
   if [ "$mode" = --upgrade ]; then
     cp "$work/$lock" requirements/
   elif ! cmp -s "$work/$lock" "requirements/$lock"; then
