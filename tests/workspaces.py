@@ -10,7 +10,7 @@ from memory_operator.api.workspace import Service, Workspace
 from memory_operator.desired.child import Child
 from memory_operator.desired.group import Group, Images, Owner, Referent
 from memory_operator.observe.secrets import SecretFacts, secret_facts
-from memory_operator.reconcile.view import View
+from memory_operator.runtime.view import View
 
 UID = "0f4f9d0e-3a52-4ee0-9d3f-0d7a0f7b2c11"
 IMAGES = Images(memory_api="keepsake/memory-api:1", database="keepsake/postgresql:1")

@@ -16,7 +16,7 @@ from memory_operator.desired.config import rendered
 from memory_operator.desired.database import connection
 from memory_operator.desired.group import Group, Images, Referent
 from memory_operator.observe.secrets import combined
-from memory_operator.reconcile.view import View
+from memory_operator.runtime.view import View
 
 
 @dataclass(frozen=True, slots=True)

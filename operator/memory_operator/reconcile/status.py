@@ -13,7 +13,7 @@ from memory_operator.observe import database
 from memory_operator.observe.database import Verdict
 from memory_operator.observe.workload import Workload, deployment
 from memory_operator.reconcile.references import Problem, Resolution
-from memory_operator.reconcile.view import View
+from memory_operator.runtime.view import View
 
 _DATABASE_TROUBLES = (Reason.AUTHENTICATION_FAILED, Reason.OWNED_BY_ANOTHER, Reason.EXTENSION_MISSING)
 
@@ -70,10 +70,9 @@ def conditions(
     *,
     stalled: Problem | None = None,
     waiting: Problem | None = None,
-    pending: bool = False,
     now: str,
 ) -> list[dict[str, Any]]:
-    """All conditions of the Workspace. `stalled` stops the work, `waiting` and `pending` say that it goes on."""
+    """All conditions of the Workspace. `stalled` stops the work, `waiting` says that it goes on later."""
     findings = [_over_services(cause, facts) for cause in CAUSES]
     ready = _ready(findings, stalled)
     extra = []
@@ -81,7 +80,7 @@ def conditions(
         extra.append(Finding(ConditionType.STALLED, "True", stalled.reason, stalled.message))
     elif waiting is not None:
         extra.append(Finding(ConditionType.RECONCILING, "True", waiting.reason, waiting.message))
-    elif pending or any(fact.rolling for fact in facts):
+    elif any(fact.rolling for fact in facts):
         message = ready.message if ready.status != "True" else "pods are being replaced"
         extra.append(Finding(ConditionType.RECONCILING, "True", Reason.PROGRESSING, message))
     before = view.status.get("conditions", ())

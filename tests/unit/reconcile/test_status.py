@@ -10,7 +10,7 @@ from memory_operator.api.reasons import MEANINGS, ConditionType, Reason
 from memory_operator.desired.objects import desired_objects
 from memory_operator.reconcile.references import Problem, Resolution, resolve
 from memory_operator.reconcile.status import conditions, external_facts, managed_facts, rendered_status
-from memory_operator.reconcile.view import View
+from memory_operator.runtime.view import View
 from workspaces import IMAGES, a_secret, a_service, a_view, a_workspace, live, rolled_out, stored
 
 NOW = "2026-01-01T00:00:00Z"
