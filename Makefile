@@ -12,16 +12,26 @@ HOST := $(if $(filter command,$(firstword $(origin HOST))),$(HOST))
 DEV_ARGS = $(if $(HOST),--host "$(HOST)") $(if $(PORT),--port "$(PORT)") $(if $(DATA_DIR),--data-dir "$(DATA_DIR)") \
   $(if $(POLICY),--policy "$(POLICY)") $(if $(PROVIDER),--provider "$(PROVIDER)") $(if $(filter 0,$(SAMPLE)),--no-sample)
 
-.PHONY: help run test check bench format lock setup setup-dev clean crds
+.PHONY: help run test check bench format lock setup setup-dev clean crds cluster-build apiserver apiserver-down
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/run.stamp ## start memory-api with embedded PostgreSQL, load samples, show one recall, keep serving (HOST PORT DATA_DIR POLICY PROVIDER SAMPLE=0)
 	@exec $(BIN)/keepsake dev $(DEV_ARGS)
 
-test: $(VENV)/dev.stamp ## install what the tests need and run every one of them (FULL=1: the long forms)
+test: cluster-build $(VENV)/dev.stamp ## install what the tests need and run every one of them (FULL=1: the long forms)
 	@FULL="$(FULL)" $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+# First and in the background: the build of Kubernetes is the longest step of a run on a new machine.
+cluster-build: $(VENV)/bin/uv
+	@$(BIN)/python -m tests.cluster.build --in-background
+
+apiserver: $(VENV)/dev.stamp ## a real Kubernetes API server on loopback with pods that seem to run and our CRDs, detached
+	@$(BIN)/python -m tests.cluster
+
+apiserver-down: ## remove what `make apiserver` started
+	@if [ -d .keepsake/apiserver ]; then $(BIN)/python -m tests.cluster down; fi
 
 check: $(VENV)/dev.stamp ## format, lint, strict types, import contracts, locks fresh
 	$(BIN)/ruff format --check .
@@ -65,7 +75,7 @@ $(VENV)/run.stamp: requirements/run.txt pyproject.toml $(VENV)/bin/uv
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
+$(VENV)/dev.stamp: requirements/dev.txt requirements/cluster.txt $(VENV)/run.stamp
 	@echo "Installing the development tools ..."
-	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --require-hashes --no-deps -r requirements/dev.txt
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --require-hashes --no-deps -r requirements/dev.txt -r requirements/cluster.txt
 	@touch $@

@@ -65,7 +65,7 @@ class Processes:
         """The names of all that were started and not stopped, whether they live or not."""
         return [record.stem.partition("-")[2] for record in sorted(self._records.iterdir())]
 
-    def stop(self, name: str, *, force: bool = False, patience: float = 10.0) -> None:
+    def stop(self, name: str, *, force: bool = False, patience: float = 3.0) -> None:
         """End one: by TERM and, when that does not help, by KILL; with `force` by KILL at once."""
         for record in self._records.glob(f"*-{name}.json"):
             process = _process(record)
@@ -79,7 +79,7 @@ class Processes:
     def stop_all(self) -> None:
         """End the newest first: a store goes after those who write to it."""
         for name in reversed(self.names()):
-            self.stop(name, patience=3.0)
+            self.stop(name)
 
     def log(self, name: str) -> str:
         """The last lines that it wrote."""

@@ -1,0 +1,73 @@
+"""make apiserver: the control plane of the tests to work with, detached. `down` removes it without a trace."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cluster.artifacts import MissingNeedError
+from tests.cluster.control_plane import ControlPlane, NotReadyError
+from tests.cluster.processes import Processes
+from tests.cluster.programs import obtain_programs
+
+ROOT = Path(__file__).parents[2]
+# Of this checkout alone: another checkout has its own.
+FOLDER = ROOT / ".keepsake" / "apiserver"
+PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+
+
+def start_operator(control_plane: ControlPlane) -> None:
+    """Run the operator as a process of the control plane. The one place to do it; there is no operator yet.
+
+    `control_plane.processes.start("keepsake-operator", [...], env={"KUBECONFIG": str(control_plane.kubeconfig)})` has
+    it stopped and removed with everything else; its log is in `control_plane.processes.logs`.
+    """
+
+
+def up() -> ControlPlane:
+    """Start what does not run yet."""
+    programs = obtain_programs()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if (FOLDER / "ports.json").exists():
+        earlier = ControlPlane(FOLDER, programs).take_up()
+        if all(earlier.processes.running(part) for part in PARTS) and earlier.is_ready:
+            return earlier
+        print("An earlier control plane is not whole any more; starting anew.", flush=True)
+    down()
+    FOLDER.mkdir(parents=True)
+    print("Starting etcd, kube-apiserver, controller-manager, scheduler and kwok ...", flush=True)
+    control_plane = ControlPlane(FOLDER, programs).start(detached=True)
+    try:
+        control_plane.run_pods()
+        control_plane.apply_crds()
+    except BaseException:
+        control_plane.stop()
+        raise
+    return control_plane
+
+
+def down() -> None:
+    """End its processes and remove its folder."""
+    if FOLDER.exists():
+        Processes(FOLDER).stop_all()
+        shutil.rmtree(FOLDER)
+
+
+def main() -> int:
+    if sys.argv[1:] == ["down"]:
+        down()
+        return 0
+    try:
+        control_plane = up()
+        start_operator(control_plane)
+    except (MissingNeedError, NotReadyError, subprocess.CalledProcessError) as problem:
+        print(problem, file=sys.stderr)
+        return 2 if isinstance(problem, MissingNeedError) else 1
+    print(f"Kubernetes API server: {control_plane.url} (remove it again with: make apiserver-down)")
+    print(f"kubectl and helm: {control_plane.programs.clients}")
+    print(f"export KUBECONFIG={control_plane.kubeconfig}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
