@@ -74,7 +74,6 @@ FEATURES: dict[str, Callable[[], bool]] = {
     "reinforcement": _field("Save", "dedup"),
     "consolidation": _policy_field("consolidation"),
     "backup": _path("memory_api/cli/backup.py"),
-    "workspace operator": _path("operator/memory_operator/app.py"),
     "mcp": _path("memory_api/mcp"),
     "injection scan": _field("MemoryOut", "flagged"),
     "policy conditions": _path("operator/memory_operator/reconcile/memorypolicy.py"),

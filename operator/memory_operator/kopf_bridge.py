@@ -44,6 +44,8 @@ def settings() -> kopf.OperatorSettings:
 def registry(seen: Seen) -> kopf.OperatorRegistry:
     """One event handler for each kind that is watched."""
     handlers = kopf.OperatorRegistry()
+    # In the cluster the service account, else KUBECONFIG: read by the same library as our own client.
+    kopf.on.login(id="login", registry=handlers)(kopf.login_via_client)
     for watched in WATCHED:
         group, _, version = watched.endpoint.api_version.rpartition("/")
         kopf.on.event(group, version, watched.endpoint.plural, id=f"see-{watched.endpoint.plural}", registry=handlers)(

@@ -20,6 +20,8 @@ Bytes = Annotated[str, Field(pattern=BYTES_PATTERN, max_length=12)]
 _QUALIFIED = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 _OURS = "app.kubernetes.io/|keepsake.dev/"
 LabelValue = Annotated[str, Field(max_length=63, pattern=r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$")]
+# The API server tries a section's rules on its bare default `{}` too.
+_BARE = "!has(self.requests) || !has(self.limits)"
 _KEY_RULES = rules(
     rule(f"self.all(k, k.matches('{_QUALIFIED}'))", "write keys as Kubernetes does: an optional prefix/ and a name"),
     rule(
@@ -53,13 +55,13 @@ class Resources(Part):
     model_config = ConfigDict(
         json_schema_extra=rules(
             rule(
-                "!has(self.requests.memory) || !has(self.limits.memory) || "
+                f"{_BARE} || !has(self.requests.memory) || !has(self.limits.memory) || "
                 "quantity(self.requests.memory).compareTo(quantity(self.limits.memory)) <= 0",
                 "requests.memory must not be more than limits.memory: raise the limit (1Gi when left out) as well",
                 path=".requests.memory",
             ),
             rule(
-                "!has(self.requests.cpu) || !has(self.limits.cpu) || "
+                f"{_BARE} || !has(self.requests.cpu) || !has(self.limits.cpu) || "
                 "quantity(self.requests.cpu).compareTo(quantity(self.limits.cpu)) <= 0",
                 "requests.cpu must not be more than limits.cpu: raise the limit or leave it out",
                 path=".requests.cpu",

@@ -95,6 +95,12 @@ class KubeClient:
         path = endpoint.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
         return self._apply(endpoint, path, body, MANAGER)
 
+    def overwrite(self, endpoint: Endpoint, body: Json) -> Json:
+        """Put what `body` says over what is there, lists as a whole: what others added to them goes."""
+        path = endpoint.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
+        content_type = "application/merge-patch+json"
+        return self._write("patch", endpoint, path, body, field_manager=MANAGER, content_type=content_type)
+
     def apply_status(self, endpoint: Endpoint, body: Json) -> Json:
         """Bring the status of an object to what `body` says."""
         path = endpoint.path(body["metadata"].get("namespace", ""), body["metadata"]["name"]) + "/status"
@@ -158,6 +164,7 @@ _METHODS = {
     "list": "get",
     "create": "post",
     "apply": "patch",
+    "patch": "patch",
     "update": "put",
     "delete": "delete",
 }

@@ -162,11 +162,22 @@ class Reconciler:
             if write.verb == "create":
                 answer = self._client.create(endpoint, _with_values(write.child))
             else:
-                answer = self._client.apply(endpoint, _applied(write))
+                answer = self._apply(write)
         except AlreadyExists as error:
             raise Conflict(str(error)) from None
         self._store.observe(answer)
         return 1
+
+    def _apply(self, write: Write) -> Mapping[str, Any]:
+        endpoint, manifest = CHILD_ENDPOINTS[write.kind.kind], _applied(write)
+        try:
+            return self._client.apply(endpoint, manifest)
+        except Rejected:
+            if write.unseen or write.uid:
+                raise
+            # What somebody added may contradict what is ours, such as a port of the same name: then ours holds alone.
+            self._client.overwrite(endpoint, manifest)
+            return self._client.apply(endpoint, manifest)
 
     def _live(self, write: Write, namespace: str) -> Mapping[str, Any] | None:
         try:

@@ -1,6 +1,5 @@
 """Events: one when `Ready` or `Stalled` turns, none while nothing turns."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,11 +23,10 @@ def transitions(
 def _event(workspace: Mapping[str, Any], condition: Mapping[str, Any], now: str) -> dict[str, Any]:
     metadata = workspace["metadata"]
     good = condition["status"] == ("True" if condition["type"] == "Ready" else "False")
-    unique = hashlib.sha256(f"{metadata['uid']}{condition['type']}{condition['reason']}{now}".encode()).hexdigest()[:16]
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": f"{metadata['name'][:200]}.{unique}", "namespace": metadata["namespace"]},
+        "metadata": {"generateName": f"{metadata['name']}.", "namespace": metadata["namespace"]},
         "involvedObject": {
             "apiVersion": API_VERSION,
             "kind": "Workspace",

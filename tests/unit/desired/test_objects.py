@@ -106,7 +106,7 @@ def test_only_the_memory_api_has_a_token_and_it_reads_one_config_map(database: d
     assert (rule["resources"], rule["resourceNames"]) == (["configmaps"], [group.name])
 
 
-def test_br_157_no_variable_of_a_service_reaches_a_pod() -> None:
+def test_no_variable_of_a_service_reaches_a_pod() -> None:
     assert all(pod["spec"]["enableServiceLinks"] is False for pod in pods(a_group(database={"managed": {}})))
 
 
