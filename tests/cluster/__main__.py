@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from tests.cluster.artifacts import MissingNeedError
@@ -51,6 +52,8 @@ def down() -> None:
     if FOLDER.exists():
         Processes(FOLDER).stop_all()
         shutil.rmtree(FOLDER)
+        with suppress(OSError):  # it holds the data of `make run` as well
+            FOLDER.parent.rmdir()
 
 
 def main() -> int:

@@ -17,10 +17,13 @@ KUBERNETES = "v1.36.3"
 _VERSION = "k8s.io/component-base/version"
 _PROGRAMS = {
     "kube": ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"),
+    # Debian's 3.4 is too old: the API server then lets some watches wait for ten seconds and refuses them.
+    "etcd": (),
     "kwok": ("kwok-stages",),
 }
 _LINKER = {
     "kube": f"-s -w -X {_VERSION}.gitVersion={KUBERNETES} -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=36",
+    "etcd": "-s -w",
     "kwok": "-s -w",
 }
 

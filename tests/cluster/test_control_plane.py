@@ -73,7 +73,7 @@ def folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="keepsake-processes-"))
 
 
-def test_processes_stop_newest_first_and_by_force_where_need_be(folder: Path) -> None:
+def test_processes_stop_by_force_where_need_be(folder: Path) -> None:
     processes = Processes(folder)
     processes.start("meek", ["sleep", "600"])
     processes.start("stubborn", ["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"])
