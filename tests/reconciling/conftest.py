@@ -3,6 +3,7 @@
 import base64
 import json
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ class Place:
         self.provider()
         self.workspace(a_service())
 
-    def ready(self, name: str = "research", *, seconds: int = 30) -> None:
+    def ready(self, name: str = "research", *, seconds: int = 60) -> None:
         self.control_plane.kubectl(
             "wait", "-n", self.namespace, "--for=condition=Ready", f"mws/{name}", f"--timeout={seconds}s"
         )
@@ -136,9 +137,13 @@ def assert_quiet(place: Place, running: OperatorProcess) -> None:
     def settled() -> bool:
         nonlocal seen
         before, seen = seen, running.writes()
-        return before == seen
+        found = [
+            one["type"] for each in place.list("workspaces") for one in each.get("status", {}).get("conditions", ())
+        ]
+        return before == seen and "Reconciling" not in found
 
-    eventually(settled, every=0.7, seconds=20, told=running.tail)
+    time.sleep(0.5)
+    eventually(settled, every=1.5, seconds=60, told=running.tail)
     before = running.writes()
     for workspace in place.list("workspaces"):
         passes = running.passes()

@@ -168,7 +168,7 @@ class Reconciler:
         self._store.observe(answer)
         return 1
 
-    def _apply(self, write: Write) -> Mapping[str, Any]:
+    def _apply(self, write: Write) -> dict[str, Any]:
         endpoint, manifest = CHILD_ENDPOINTS[write.kind.kind], _applied(write)
         try:
             return self._client.apply(endpoint, manifest)
