@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ class Rules:
     k: float = 60
     lexical: float = 1.0
     vector: float = 1.0
+    phrase: float = 0.0
+    title: float = 1.0
+    date: float = 0.0
     neighbours: int = 0
     neighbour_weight: float = 0.3
     session_weight: float = 0.0
@@ -39,12 +43,19 @@ def cosine(one: Any, other: Any) -> float:
 
 def lexical_scores(rows: list[dict[str, Any]], words: list[str], rules: Rules) -> dict[str, float]:
     """Sum of IDF of the words present; a hit lends weight / distance of it to the turns beside it in its session."""
-    held = {row["id"]: set(row["content"].split()) for row in rows}
+    held = {row["id"]: {*row["content"].split(), *(row.get("title") or "").split()} for row in rows}
     idf = {}
     for word in words:
         df = sum(word in words_of for words_of in held.values())
         idf[word] = math.log(1 + (len(rows) - df + 0.5) / (df + 0.5))
-    own = {row["id"]: sum(idf[word] for word in words if word in held[row["id"]]) for row in rows}
+    own = {}
+    for row in rows:
+        titled = set((row.get("title") or "").split())
+        # The words of title and content follow each other.
+        spoken = [*(row.get("title") or "").split(), *row["content"].split()]
+        own[row["id"]] = sum(
+            idf[word] * (rules.title if word in titled else 1.0) for word in words if word in held[row["id"]]
+        ) + sum(rules.phrase * (idf[a] + idf[b]) / 2 for a, b in pairwise(words) if (a, b) in set(pairwise(spoken)))
     total = dict(own)
     sessions = defaultdict(list)
     for row in rows:

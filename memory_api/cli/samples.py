@@ -8,7 +8,7 @@ QUESTION = "Which seat does Ada like, and how do refunds work?"
 
 # (tier's route, days since it was learnt, what is saved)
 MEMORIES: list[tuple[str, int, dict[str, Any]]] = [
-    ("memories", 2, {"user_id": USER, "type": "preference", "content": "Ada prefers window seats on long flights."}),
+    ("memories", 0, {"user_id": USER, "type": "preference", "content": "Ada prefers window seats on long flights."}),
     ("memories", 1, {"user_id": USER, "type": "preference", "content": "Ada uses metric units and 24-hour times."}),
     (
         "memories",

@@ -9,6 +9,7 @@ from sqlalchemy import Row, delete, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 from uuid_utils.compat import uuid7
 
+from memory_api.db.history import PRESENT, Past
 from memory_api.db.tables import embedding_queue, memories, memory_vectors
 from memory_api.db.vectors import put
 from memory_api.db.visibility import Fragment, Reach, visible
@@ -18,7 +19,7 @@ from memory_api.domain.subject import Subject
 
 PREVIEW_CHARACTERS = 240
 
-_PLAIN = [column.name for column in memories.columns if column.name not in ("search", "content")]
+_PLAIN = [column.name for column in memories.columns if column.name not in ("search", "content", "live_from")]
 _LARGE = "m.body_size_bytes > cast(:preview_above as integer)"
 _EMBEDDING_STATE = """case
     when exists (select from memory_vectors v where v.memory_id = m.id) then 'ready'
@@ -143,17 +144,19 @@ async def page(
     offset: int,
     limit: int,
     preview_above: int | None,
+    past: Past = PRESENT,
 ) -> list[Memory]:
     """Newest first by (created_at, id), after the cursor: stable while rows come and go (BR-139)."""
     keyset = "and (m.created_at, m.id) < (:after_time, :after_id)" if after else ""
     rows = await connection.execute(
         text(
-            f"select {COLUMNS} from memories m where {seen.sql} {filters.sql} {keyset} "
+            f"select {COLUMNS} from {past.memories} m where {seen.sql} {filters.sql} {keyset} "
             "order by m.created_at desc, m.id desc limit :limit offset :offset"
         ),
         {
             **seen.params,
             **filters.params,
+            **past.params,
             **({"after_time": after.time, "after_id": after.id} if after else {}),
             "limit": limit,
             "offset": offset,

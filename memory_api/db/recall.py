@@ -6,13 +6,16 @@ from datetime import timedelta
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from memory_api.db.history import Past
 from memory_api.db.memories import COLUMNS, to_memory
 from memory_api.db.vectors import literal
 from memory_api.db.visibility import Fragment
+from memory_api.domain.dates import AskedTime
 from memory_api.domain.memory import Memory
 from memory_api.domain.policy import Policy, SessionRules
 
@@ -32,6 +35,12 @@ MOST_MATCHES = 30_000
 # How many lexemes of a query are looked for: questions have fewer than 20.
 MOST_LEXEMES = 64
 
+# When a row happened: in the time for which it is valid, if both ends are stated, else when that begins, or when it was
+# observed.
+_TIMELY = """case when m.valid_from is not null and m.valid_until is not null
+      then tstzrange(m.valid_from, m.valid_until, '[]') && cast(cast(:times as text) as tstzmultirange)
+      else coalesce(m.valid_from, m.observed_at) <@ cast(cast(:times as text) as tstzmultirange) end"""
+
 # Limits stand in the text: a planner that sees them as parameters guesses.
 _STATEMENT = (
     files("memory_api.db")
@@ -50,7 +59,8 @@ class Explanation:
     """Why a hit stands where it stands. Ranks count from 1 and are None in an arm that did not find it.
 
     `lexical_score` is the sum of IDF (with what neighbours in the session lent), `coverage` the share of the query's
-    IDF that the row's own words hold, `cosine` the raw similarity; `score` is (fused + session) * decay * tier_weight.
+    IDF that the row's own words hold, `cosine` the raw similarity, `timely` whether it happened when the query says
+    (None: it says no time); `score` is (fused + session) * decay * tier_weight.
     """
 
     score: float
@@ -63,13 +73,17 @@ class Explanation:
     vector_rank: int | None = None
     cosine: float | None = None
     session_rank: int | None = None
+    timely: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
+    """A ranked memory. `alike` are the hits before it whose vectors are near to its own, where that was asked."""
+
     memory: Memory
     explanation: Explanation
     has_relations: bool = False
+    alike: frozenset[UUID] = frozenset()
 
 
 async def words_that_count(connection: AsyncConnection, words: Sequence[str]) -> list[bool]:
@@ -88,22 +102,32 @@ async def rank(
     connection: AsyncConnection,
     seen: Fragment,
     filters: Fragment,
+    past: Past,
     policy: Policy,
     *,
     query: str,
     vector: Sequence[float] | None,
+    times: Sequence[AskedTime],
     lexical: bool,
     min_relevance: float,
+    abstain_below: float,
     limit: int,
+    alike: float | None,
     preview_above: int | None,
 ) -> list[Hit]:
-    """The best `limit` rows for `query`, best first. Without `vector` only the words count."""
+    """The best `limit` rows for `query`, best first. Without `vector` only the words count.
+
+    No row at all where the best sum of coverage and cosine is less than `abstain_below`.
+
+    With `alike` each hit tells which of those before it have a vector at least that near (cosine).
+    """
     rules = policy.recall
     rows = await connection.execute(
-        _filled(_STATEMENT, seen.sql, filters.sql),
+        _filled(_STATEMENT.replace("{timely}", _TIMELY if times else "false"), seen.sql, filters.sql, past),
         {
             **seen.params,
             **filters.params,
+            **past.params,
             **_recency(policy),
             "query": query,
             "lexical": lexical,
@@ -112,11 +136,17 @@ async def rank(
             "k": float(rules.rrf_k),
             "lexical_weight": rules.lexical_weight,
             "vector_weight": rules.vector_weight,
+            "date_weight": rules.date_weight,
+            "title_weight": rules.title_weight,
+            "phrase_bonus": rules.phrase_bonus,
+            **({"times": _multirange(times)} if times else {}),
             "neighbours": rules.session.neighbours,
             **_lending(rules.session),
             "session_weight": rules.session.session_weight,
             "min_relevance": min_relevance,
+            "abstain_below": abstain_below,
             "limit": limit,
+            "alike": alike,
             "preview_above": preview_above,
         },
     )
@@ -134,8 +164,10 @@ async def rank(
                 vector_rank=row.vector_rank,
                 cosine=row.cosine,
                 session_rank=row.session_rank if rules.session.session_weight else None,
+                timely=row.timely if times else None,
             ),
             row.has_relations,
+            frozenset(row.alike),
         )
         for row in rows
     ]
@@ -145,6 +177,7 @@ async def newest(
     connection: AsyncConnection,
     seen: Fragment,
     filters: Fragment,
+    past: Past,
     policy: Policy,
     *,
     limit: int,
@@ -152,8 +185,15 @@ async def newest(
 ) -> list[Hit]:
     """Recall without anything to search for: by decay and tier weight, then newest first."""
     rows = await connection.execute(
-        _filled(_NEWEST, seen.sql, filters.sql),
-        {**seen.params, **filters.params, **_recency(policy), "limit": limit, "preview_above": preview_above},
+        _filled(_NEWEST, seen.sql, filters.sql, past),
+        {
+            **seen.params,
+            **filters.params,
+            **past.params,
+            **_recency(policy),
+            "limit": limit,
+            "preview_above": preview_above,
+        },
     )
     return [
         Hit(
@@ -166,9 +206,18 @@ async def newest(
 
 
 @lru_cache(maxsize=512)
-def _filled(statement: str, seen: str, filters: str) -> TextClause:
-    """The statement with the predicates in their places; kept, because finding its parameters takes a while."""
-    return text(statement.replace("{visible}", seen).replace("{filters}", filters).replace("{columns}", _COLUMNS))
+def _filled(statement: str, seen: str, filters: str, past: Past) -> TextClause:
+    """The statement with everything in its place; kept, because finding its parameters takes a while."""
+    for name, value in (
+        ("visible", seen),
+        ("filters", filters),
+        ("columns", _COLUMNS),
+        ("memories", past.memories),
+        ("vectors", past.vectors),
+        ("now", past.now),
+    ):
+        statement = statement.replace(f"{{{name}}}", value)
+    return text(statement)
 
 
 def _recency(policy: Policy) -> dict[str, Any]:
@@ -183,6 +232,12 @@ def _recency(policy: Policy) -> dict[str, Any]:
         "weight_agent": weights.get("agent", 1.0),
         "weight_institutional": weights.get("institutional", 1.0),
     }
+
+
+def _multirange(times: Sequence[AskedTime]) -> str:
+    """The spans of all times as PostgreSQL reads them."""
+    spans = [span for time in times for span in time.spans]
+    return "{" + ",".join(f"[{start.isoformat()},{end.isoformat()})" for start, end in spans) + "}"
 
 
 def _lending(session: SessionRules) -> dict[str, float]:

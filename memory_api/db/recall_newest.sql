@@ -1,6 +1,6 @@
 -- Recall with nothing to search for: decay and tier weight alone, newest first among equals.
 select {columns}, decay * weight as score, decay, weight
-from memories m
+from {memories} m
 cross join lateral (
   select
     case m.tier when 'institutional' then cast(:half_life_institutional as float8)
@@ -11,7 +11,7 @@ cross join lateral (
 cross join lateral (
   select case when half_life is null then 1::float8 else
     cast(:floor as float8) + (1::float8 - cast(:floor as float8)) * power(2::float8, -least(
-      greatest(extract(epoch from now() - m.confirmed_at)::float8, 0::float8) / half_life, 900::float8))
+      greatest(extract(epoch from {now} - m.confirmed_at)::float8, 0::float8) / half_life, 900::float8))
   end as decay
 ) as recency
 where {visible} {filters}

@@ -90,6 +90,7 @@ async def _claim_model(connection: AsyncConnection, row: Any, model: str, dimens
         )
     await connection.execute(text("drop index if exists memory_vectors_nearest"))
     await connection.execute(text("truncate memory_vectors"))
+    await connection.execute(text("update memory_revisions set embedding = null where embedding is not null"))
     await connection.execute(text(f"alter table memory_vectors alter column embedding type halfvec({int(dimensions)})"))
     await connection.execute(
         text("create index memory_vectors_nearest on memory_vectors using hnsw (embedding halfvec_cosine_ops)")

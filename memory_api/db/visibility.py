@@ -4,6 +4,7 @@ Every read and write of memories uses it (rule 1 of the house). Nothing else in 
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from memory_api.domain.subject import Subject
@@ -25,8 +26,11 @@ class Fragment:
 _SHARED_AND_MINE = "m.user_id = any(cast(:see_users as text[])) and m.agent_id = any(cast(:see_agents as text[]))"
 
 
-def visible(subject: Subject, reach: Reach, *, expired_too: bool = False) -> Fragment:
-    """The predicate for `subject`; parameters start with `see_`. `expired_too` is for saying why a row is not seen."""
+def visible(subject: Subject, reach: Reach, *, as_of: datetime | None = None, expired_too: bool = False) -> Fragment:
+    """The predicate for `subject`; parameters start with `see_`. A row is seen until it expires, as of `as_of` or now.
+
+    `expired_too` is for saying why a row is not seen.
+    """
     clauses = []
     params: dict[str, Any] = {}
     if reach in ("recall", "open"):
@@ -51,5 +55,6 @@ def visible(subject: Subject, reach: Reach, *, expired_too: bool = False) -> Fra
         clauses.append("m.facet = any(cast(:see_facets as text[]))")
         params["see_facets"] = ["", subject.facet]
     if not expired_too:
-        clauses.append("(m.expires_at is null or m.expires_at > now())")
+        clauses.append(f"(m.expires_at is null or m.expires_at > {'now()' if as_of is None else ':see_at'})")
+        params |= {} if as_of is None else {"see_at": as_of}
     return Fragment(" and ".join(clauses), params)

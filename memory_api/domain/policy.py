@@ -55,7 +55,7 @@ class SessionRules:
 
 @dataclass(frozen=True, slots=True)
 class RecallRules:
-    """How recall ranks. `half_life` None means no decay."""
+    """How recall ranks. `half_life` None means no decay, `abstain_below` None what fits the embedding model."""
 
     half_life: Mapping[PolicyTier, timedelta | None] = field(
         default_factory=lambda: MappingProxyType(
@@ -67,12 +67,16 @@ class RecallRules:
     rrf_k: int = 60
     lexical_weight: float = 3.0
     vector_weight: float = 1.0
+    date_weight: float = 2.0
+    phrase_bonus: float = 1.0
+    title_weight: float = 1.0
     session: SessionRules = SessionRules()
     inline_threshold_bytes: int = 8192
     max_related_per_memory: int = 3
     graph_relation_types: tuple[str, ...] = ()
     graph_max_hops: int = 1
     min_relevance: float = 0.0
+    abstain_below: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

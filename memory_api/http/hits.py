@@ -17,6 +17,8 @@ def recall_json(found: Recalled, *, explain: bool) -> dict[str, Any]:
         "degraded": found.degraded,
         "strategy_used": found.strategy_used,
         "no_relevant": found.no_relevant,
+        "asked_times": found.asked_times,
+        "none_in_time": found.none_in_time,
     }
 
 
@@ -34,6 +36,8 @@ def _hit_json(hit: Hit, found: Recalled, *, explain: bool) -> dict[str, Any]:
     body = memory_json(hit.memory) | {"score": hit.explanation.score}
     if related := found.related.get(id_):
         body["related"] = [relation_json(relation) for relation in related]
+    if folded := found.folded.get(id_):
+        body["folded"] = folded
     if explain:
         body["explain"] = _explain_json(hit.explanation)
         if via := found.via.get(id_):
@@ -49,6 +53,8 @@ def _explain_json(why: Explanation) -> dict[str, Any]:
         body["lexical"] = {"rank": why.lexical_rank, "score": why.lexical_score, "coverage": why.coverage}
     if why.vector_rank is not None:
         body["vector"] = {"rank": why.vector_rank, "cosine": why.cosine}
+    if why.timely is not None:
+        body["in_asked_time"] = why.timely
     if why.session_rank is not None:
         body["session_rank"] = why.session_rank
     if why.fused is not None:

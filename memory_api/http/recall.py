@@ -35,9 +35,11 @@ def _ask(body: RetrieveByMeaning, ctx: Context, strategy: Strategy) -> Ask:
         min_relevance=body.min_relevance,
         since=body.since,
         until=body.until,
+        as_of=body.as_of,
         limit=body.limit,
         token_budget=body.token_budget,
         previews=body.previews,
+        fold_similar=body.fold_similar,
         lookups=[fields.lookup(subject) for fields in body.structured_lookups],
     )
 

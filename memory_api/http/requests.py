@@ -200,8 +200,15 @@ class RetrieveByMeaning(SubjectBody):
         int | None, Field(ge=1, le=8000, strict=True, description="Most tokens to give back, of 4 characters each.")
     ] = None
     previews: Annotated[StrictBool, Field(description="Large bodies as previews; open gives the rest.")] = False
+    fold_similar: Annotated[
+        StrictBool, Field(description="Near-identical hits as one; `folded` names what it stands for.")
+    ] = False
     since: Instant | None = None
     until: Instant | None = None
+    as_of: Annotated[
+        Instant | None,
+        Field(description="Recall as of then: what was observed, worded and live at that time; decay counts from it."),
+    ] = None
     explain: Annotated[StrictBool, Field(description="Say on every hit why it stands where it stands.")] = False
 
 

@@ -47,6 +47,7 @@ class ExplainOut(_Out):
     lexical: ArmOut | None = None
     vector: VectorArmOut | None = None
     session_rank: int | None = None
+    in_asked_time: bool | None = None
     fused: float | None = None
     decay: float
     tier_weight: float
@@ -93,6 +94,7 @@ class MemoryOut(_Out):
     score: float | None = None
     explain: ExplainOut | None = None
     related: list[RelationOut] | None = None
+    folded: list[UUID] | None = None
 
 
 class Opened(_Out):
@@ -130,6 +132,8 @@ class RecallOut(_Out):
     degraded: list[str]
     strategy_used: str
     no_relevant: bool
+    asked_times: list[str]
+    none_in_time: bool
 
 
 class WhyNotOut(_Out):

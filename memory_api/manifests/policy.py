@@ -82,6 +82,9 @@ def _recall_rules(entry: Mapping[str, Any]) -> RecallRules:
         rrf_k=entry["rrfK"],
         lexical_weight=float(entry["weights"]["lexical"]),
         vector_weight=float(entry["weights"]["vector"]),
+        date_weight=float(entry["weights"]["date"]),
+        phrase_bonus=float(entry["phraseBonus"]),
+        title_weight=float(entry["titleWeight"]),
         session=SessionRules(
             neighbours=session["neighbours"],
             neighbour_weight=float(session["neighbourWeight"]),
@@ -92,4 +95,5 @@ def _recall_rules(entry: Mapping[str, Any]) -> RecallRules:
         graph_relation_types=tuple(graph.get("relationTypes", ())),
         graph_max_hops=graph["maxHops"],
         min_relevance=float(entry["minRelevance"]),
+        abstain_below=float(entry["abstainBelow"]) if "abstainBelow" in entry else None,
     )

@@ -59,7 +59,7 @@ async def why_not(ctx: Context, caller: Caller, ask: Ask, found: Recalled, id_: 
 _OUTSIDE: dict[Reason, str] = {
     "not_visible": "the subject may not see it: another user, another agent or another container",
     "expired": "it has expired",
-    "filtered": "a filter of the request leaves it out: types, tiers, purposes, min_confidence, since or until",
+    "filtered": "a filter of the request leaves it out: types, tiers, purposes, min_confidence, since, until or as_of",
 }
 
 
@@ -67,27 +67,30 @@ async def _outside(
     connection: AsyncConnection, plan: Plan, id_: UUID
 ) -> Literal["in_scope", "not_visible", "expired", "filtered"] | None:
     """Whether the row is among those that recall ranks; None when there is no such row."""
-    anyhow = visible(plan.ask.subject, plan.ask.reach, expired_too=True)
+    anyhow = visible(plan.ask.subject, plan.ask.reach, as_of=plan.ask.as_of, expired_too=True)
     row = (
         await connection.execute(
             text(
-                f"select ({anyhow.sql}) as seen, ({plan.seen.sql}) as live, (true {plan.filters.sql}) as wanted"
-                " from memories m where m.id = :id"
+                f"select ({anyhow.sql}) as seen, past.* from memories m left join lateral ("
+                f"select ({plan.seen.sql}) as live, (true {plan.filters.sql}) as wanted"
+                f" from {plan.past.memories} m where m.id = :id) as past on true where m.id = :id"
             ),
-            {"id": id_, **anyhow.params, **plan.seen.params, **plan.filters.params},
+            {"id": id_, **anyhow.params, **plan.seen.params, **plan.filters.params, **plan.past.params},
         )
     ).first()
     if row is None:
         return None
     if not row.seen:
         return "not_visible"
+    if row.live is None:
+        return "filtered"
     if not row.live:
         return "expired"
     return "in_scope" if row.wanted else "filtered"
 
 
 async def _place(connection: AsyncConnection, plan: Plan, id_: UUID) -> WhyNot:
-    ranking = await rank(connection, plan, limit=2 * ARM_DEPTH, min_relevance=0.0)
+    ranking = await rank(connection, plan, limit=2 * ARM_DEPTH, irrelevant_too=True)
     place = next((place for place, hit in enumerate(ranking, start=1) if hit.memory.id == id_), None)
     if place is None:
         vector = "" if plan.strategy == "recent" else f"; its vector is {await _embedding(connection, id_)}"
@@ -98,6 +101,10 @@ async def _place(connection: AsyncConnection, plan: Plan, id_: UUID) -> WhyNot:
     if plan.strategy != "recent" and relevance < plan.min_relevance:
         detail = f"its relevance {relevance:.3f} is below min_relevance {plan.min_relevance:.3f}"
         return WhyNot(id_, "below_relevance", detail, place, len(ranking), why)
+    nearest = max((hit.explanation.coverage or 0.0) + (hit.explanation.cosine or 0.0) for hit in ranking)
+    if nearest < plan.abstain_below and not any(hit.explanation.timely for hit in ranking):
+        detail = f"nothing comes near the query: the best coverage and cosine, {nearest:.3f}, is below abstainBelow"
+        return WhyNot(id_, "below_relevance", f"{detail} {plan.abstain_below:.3f}", place, len(ranking), why)
     if place <= plan.ask.limit and plan.ask.token_budget is not None:
         return WhyNot(id_, "over_token_budget", "it does not fit into the token budget", place, len(ranking), why)
     return WhyNot(id_, "ranked_below", f"it is number {place} of {len(ranking)}", place, len(ranking), why)

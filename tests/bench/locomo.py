@@ -21,10 +21,13 @@ _DATE = "%I:%M %p on %d %B, %Y"
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """`ends` is the time of the conversation's last turn."""
+
     user: str
     text: str
     category: int
     evidence: frozenset[str]
+    ends: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ def load(client: httpx.Client, conversations: list[dict[str, Any]]) -> list[Ques
         for asked in conversation["qa"]:
             named = {f"D{s}:{t}" for text in asked.get("evidence", []) for s, t in _EVIDENCE.findall(text)}
             if evidence := named & known:
-                questions.append(Question(user, asked["question"], asked["category"], frozenset(evidence)))
+                ends = turns[-1]["observed_at"]
+                questions.append(Question(user, asked["question"], asked["category"], frozenset(evidence), ends))
     _wait_for_vectors(client)
     return questions
 
@@ -88,13 +92,16 @@ def _wait_for_vectors(client: httpx.Client, *, seconds: float = 900) -> None:
             time.sleep(0.2)
 
 
-def ask(client: httpx.Client, questions: list[Question], label: str, **body: Any) -> Scores:
-    """Ask every question and score the first 25 hits."""
+def ask(
+    client: httpx.Client, questions: list[Question], label: str, *, at_the_end: bool = False, **body: Any
+) -> Scores:
+    """Ask every question, as of its conversation's end if so wanted, and score the first 25 hits."""
     shares: dict[int, list[float]] = {5: [], 10: [], 25: []}
     sessions = []
     for question in track(questions, label):
+        then = {"as_of": question.ends} if at_the_end else {}
         found = client.post(
-            "memories/retrieve", json={"query": question.text, "user_id": question.user, "limit": 100, **body}
+            "memories/retrieve", json={"query": question.text, "user_id": question.user, "limit": 100, **then, **body}
         )
         hits = [memory["metadata"]["dia_id"] for memory in found.raise_for_status().json()["memories"]]
         for k, values in shares.items():

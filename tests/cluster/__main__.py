@@ -1,19 +1,19 @@
 """make apiserver: the control plane of the tests to work with, detached. `down` removes it without a trace."""
 
+import argparse
 import shutil
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 from tests.cluster.artifacts import MissingNeedError
-from tests.cluster.control_plane import ControlPlane, NotReadyError
+from tests.cluster.control_plane import ControlPlane, KubectlError, NotReadyError
 from tests.cluster.processes import Processes
 from tests.cluster.programs import obtain_programs
 
 ROOT = Path(__file__).parents[2]
 # Of this checkout alone: another checkout has its own.
-FOLDER = ROOT / ".keepsake" / "apiserver"
+DEFAULT_FOLDER = ROOT / ".keepsake" / "apiserver"
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
@@ -25,19 +25,19 @@ def start_operator(control_plane: ControlPlane) -> None:
     """
 
 
-def up() -> ControlPlane:
+def up(folder: Path) -> ControlPlane:
     """Start what does not run yet."""
     programs = obtain_programs()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    if (FOLDER / "ports.json").exists():
-        earlier = ControlPlane(FOLDER, programs).take_up()
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / "ports.json").exists():
+        earlier = ControlPlane(folder, programs).take_up()
         if all(earlier.processes.running(part) for part in PARTS) and earlier.is_ready:
             return earlier
         print("An earlier control plane is not whole any more; starting anew.", flush=True)
-    down()
-    FOLDER.mkdir(parents=True)
+    down(folder)
+    folder.mkdir(parents=True)
     print("Starting etcd, kube-apiserver, controller-manager, scheduler and kwok ...", flush=True)
-    control_plane = ControlPlane(FOLDER, programs).start(detached=True)
+    control_plane = ControlPlane(folder, programs).start(detached=True)
     try:
         control_plane.run_pods()
         control_plane.apply_crds()
@@ -47,23 +47,27 @@ def up() -> ControlPlane:
     return control_plane
 
 
-def down() -> None:
+def down(folder: Path) -> None:
     """End its processes and remove its folder."""
-    if FOLDER.exists():
-        Processes(FOLDER).stop_all()
-        shutil.rmtree(FOLDER)
+    if folder.exists():
+        Processes(folder).stop_all()
+        shutil.rmtree(folder)
         with suppress(OSError):  # it holds the data of `make run` as well
-            FOLDER.parent.rmdir()
+            folder.parent.rmdir()
 
 
 def main() -> int:
-    if sys.argv[1:] == ["down"]:
-        down()
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
+    parser.add_argument("action", nargs="?", choices=("up", "down"), default="up")
+    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="default: .keepsake/apiserver")
+    options = parser.parse_args()
+    if options.action == "down":
+        down(options.folder)
         return 0
     try:
-        control_plane = up()
+        control_plane = up(options.folder.absolute())
         start_operator(control_plane)
-    except (MissingNeedError, NotReadyError, subprocess.CalledProcessError) as problem:
+    except (MissingNeedError, NotReadyError, KubectlError) as problem:
         print(problem, file=sys.stderr)
         return 2 if isinstance(problem, MissingNeedError) else 1
     print(f"Kubernetes API server: {control_plane.url} (remove it again with: make apiserver-down)")

@@ -30,6 +30,10 @@ class NotReadyError(Exception):
     """A part did not come up; the text holds the end of its log."""
 
 
+class KubectlError(AssertionError):
+    """kubectl refused; the text is what it said."""
+
+
 class ControlPlane:
     """A Kubernetes API server and what it needs, in one folder."""
 
@@ -152,7 +156,7 @@ class ControlPlane:
             check=False,
         )
         if check and done.returncode != 0:
-            raise AssertionError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+            raise KubectlError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
         return done
 
     def token(self, service_account: str, namespace: str, *, seconds: int = 3600) -> str:

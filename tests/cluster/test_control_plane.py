@@ -1,5 +1,6 @@
 """The control plane itself: whole, bounded to its run, and gone without a trace."""
 
+import os
 import secrets
 import subprocess
 import sys
@@ -14,6 +15,14 @@ from tests.cluster.processes import Keeper, Processes
 from waiting import eventually
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_what_needs_the_control_plane_stays_on_one_worker(
+    request: pytest.FixtureRequest, control_plane: ControlPlane
+) -> None:
+    if os.environ.get("PYTEST_XDIST_WORKER") and request.config.getoption("loadgroup", False):
+        assert request.node.nodeid.endswith("@control-plane")
+    assert request.node.get_closest_marker("xdist_group").args == ("control-plane",)
 
 
 def test_owners_take_what_they_own_with_them(control_plane: ControlPlane, namespace: str) -> None:

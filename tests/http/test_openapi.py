@@ -101,7 +101,7 @@ async def test_what_a_later_issue_brings_is_not_half_there(api: Api, method: str
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("field", ["as_of", "include_superseded", "fold_similar", "deny_cel", "dedup"])
+@pytest.mark.parametrize("field", ["include_superseded", "deny_cel", "dedup"])
 async def test_a_field_of_a_later_issue_is_refused_by_name(api: Api, field: str) -> None:
     for route in ("memories/retrieve", "memory/retrieve-preview", "memories", "institutional/memories"):
         answer = await api.http.post(route, json={"query": "x", "content": "x", "user_id": "a", field: True})

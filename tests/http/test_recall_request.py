@@ -64,7 +64,15 @@ async def test_every_strategy_answers_under_its_name_and_exact_is_recent(api: Ap
         found = await api.recall("window", user_id="ada", strategy=stated)
         assert found["strategy_used"] == ("recent" if stated == "exact" else stated)
         assert found["total"] == len(found["memories"]) == 1
-        assert set(found) == {"memories", "total", "degraded", "strategy_used", "no_relevant"}
+        assert set(found) == {
+            "memories",
+            "total",
+            "degraded",
+            "strategy_used",
+            "no_relevant",
+            "asked_times",
+            "none_in_time",
+        }
 
 
 async def test_types_kinds_tiers_purposes_and_times_filter(api: Api) -> None:

@@ -1,4 +1,4 @@
-"""The written set: memories, questions with graded answers, and questions that nothing answers.
+"""The written set: memories, questions with graded answers, questions that nothing answers, and nonsense.
 
 One YAML file a group under tests/data/quality. A subject is written `user/agent#facet`, each part as needed: `mara`,
 `mara/scribe`, `/scribe`, `/` for the institution, `mara#project:heron`. A memory's key is its id, or `id@days` where
@@ -15,6 +15,7 @@ import yaml
 
 FOLDER = Path(__file__).parents[1] / "data" / "quality"
 NONSENSE = "nonsense"
+UNANSWERED = "unanswered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class Corpus:
     memories: dict[str, Memory]
     questions: list[Question]
     nonsense: list[Question]
+    unanswered: list[Question]
 
 
 def subject_of(written: str) -> Subject:
@@ -110,8 +112,9 @@ def read(folder: Path = FOLDER) -> Corpus:
             )
     return Corpus(
         memories,
-        [question for question in questions.values() if question.group != NONSENSE],
+        [question for question in questions.values() if question.group not in (NONSENSE, UNANSWERED)],
         [question for question in questions.values() if question.group == NONSENSE],
+        [question for question in questions.values() if question.group == UNANSWERED],
     )
 
 

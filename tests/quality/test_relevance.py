@@ -1,8 +1,8 @@
-"""What a floor on relevance does today: it silences nonsense, and most of the true answers with it.
+"""No answer to nonsense, and what that costs.
 
-Relevance is max(coverage, cosine). No `min_relevance` parts questions from nonsense: the bundled model puts unrelated
-Chinese and Japanese at 0.77, and paraphrases in English at 0.12. These tests hold the cost of the one floor that gives
-no hit for any nonsense, so that a better measure shows here first; `-s` prints both distributions.
+Under the shipped policy an answer is empty when nothing comes near the query: the best sum of coverage and cosine is
+below what fits the embedding model. The bundled one knows English: nonsense in other languages lies as near to what is
+there as good questions do, so most of it stays. `-s` prints how the sums lie.
 """
 
 from pathlib import Path
@@ -16,36 +16,53 @@ from quality.conftest import BUNDLED, Asked
 
 pytestmark = pytest.mark.xdist_group("quality")
 
-# Relevance does not depend on age, but which 100 hits come back does: this policy hardly ages.
-HARDLY_AGES = Path(__file__).parents[2] / "crds" / "samples" / "long-lived.yaml"
-SILENCES_NONSENSE = 0.78
-KEEPS_AT_LEAST = 48
+# Which questions find their answer must not hang on age here: this policy hardly ages.
+HARDLY_AGES = Path(__file__).parents[2] / "crds" / "samples" / "conversations.yaml"
+ENGLISH = [f"no-{number:02}" for number in (*range(1, 26), *range(47, 51))]
 
 
-def _best_answer(one: Answered) -> float:
-    return max((hit.relevance for hit in one.hits if hit.id in one.question.expected), default=0.0)
+def _nearest(one: Answered) -> float:
+    return max(hit.coverage + hit.cosine for hit in one.hits)
 
 
-async def test_the_floor_that_silences_all_nonsense_keeps_a_quarter_of_the_questions(asked: Asked) -> None:
-    nonsense = await ask(asked.api, asked.corpus.nonsense, min_relevance=SILENCES_NONSENSE)
-    answered = await ask(asked.api, asked.corpus.questions, min_relevance=SILENCES_NONSENSE)
+async def test_most_english_nonsense_gets_no_answer_and_a_flag(asked: Asked) -> None:
+    answered = [one.question.id for one in asked.nonsense if one.hits]
+    english = [id_ for id_ in answered if id_ in ENGLISH]
+    print(f"answered: {len(answered)} of {len(asked.nonsense)} nonsense queries, {english} of the English")  # noqa: T201
 
-    assert [one.question.id for one in nonsense if one.hits] == []
-    assert sum(any(one.ranks.values()) for one in answered) >= KEEPS_AT_LEAST
+    assert len(english) <= 4
+    assert len(answered) <= 24
+    found = await asked.api.recall("purple giraffe tax law sonata", user_id="mara")
+    assert (found["memories"], found["no_relevant"]) == ([], True)
 
 
-async def test_answers_are_more_relevant_than_nonsense_by_and_large(asked: Asked, quality_database: str) -> None:
+async def test_at_most_one_question_in_a_hundred_loses_its_answer(asked: Asked, quality_database: str) -> None:
     async with memory_api(quality_database, provider=BUNDLED, policy=HARDLY_AGES, workers=False) as api:
-        good = [_best_answer(one) for one in await ask(api, asked.corpus.questions)]
-        bad = [max(hit.relevance for hit in one.hits) for one in await ask(api, asked.corpus.nonsense)]
-    for name, values in (("answers", good), ("nonsense", bad)):
-        print(f"{name:9} least {min(values):.3f} most {max(values):.3f} deciles", *_deciles(values))  # noqa: T201
+        shipped = await ask(api, asked.corpus.questions)
+        all_hits = await ask(api, asked.corpus.questions, min_relevance=0)
+    lost = [
+        with_all.question.id
+        for one, with_all in zip(shipped, all_hits, strict=True)
+        if _among_the_first(with_all) and not _among_the_first(one)
+    ]
+    assert sum(map(_among_the_first, all_hits)) >= 180
+    assert len(lost) <= 0.011 * len(all_hits), lost
 
+
+async def test_answers_are_nearer_than_nonsense_by_and_large(asked: Asked) -> None:
+    groups = {
+        "questions": [_nearest(one) for one in await ask(asked.api, asked.corpus.questions, min_relevance=0)],
+        "unanswered": [_nearest(one) for one in await ask(asked.api, asked.corpus.unanswered, min_relevance=0)],
+        "nonsense": [_nearest(one) for one in await ask(asked.api, asked.corpus.nonsense, min_relevance=0)],
+    }
+    for name, values in groups.items():
+        deciles = " ".join(f"{value:.2f}" for value in quantiles(values, n=10))
+        print(f"{name:10} least {min(values):.3f} most {max(values):.3f} deciles {deciles}")  # noqa: T201
+    good, bad = groups["questions"], groups["nonsense"]
     in_order = sum((a > b) + 0.5 * (a == b) for a in good for b in bad) / (len(good) * len(bad))
-    print(f"an answer is above nonsense in {in_order:.3f} of the pairs")  # noqa: T201
 
-    assert in_order >= 0.81
+    assert in_order >= 0.935
 
 
-def _deciles(values: list[float]) -> list[str]:
-    return [f"{value:.2f}" for value in quantiles(values, n=10)]
+def _among_the_first(one: Answered) -> bool:
+    return any(rank is not None and rank <= 10 for rank in one.ranks.values())

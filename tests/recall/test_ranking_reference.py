@@ -17,7 +17,8 @@ OTHERS: list[dict[str, str]] = [{"user_id": "bob"}, {"user_id": "ada", "agent_id
 
 RULES = {
     "seeds": Rules(),
-    "default": Rules(lexical=3, session_weight=3, neighbours=2),
+    "default": Rules(lexical=3, session_weight=3, neighbours=2, phrase=0.5),
+    "titles": Rules(title=2.5, phrase=0.3, neighbours=1),
     "convex": Rules(fusion="convex", session_weight=0.3, neighbours=2),
     "far neighbours": Rules(lexical=2, vector=1, session_weight=1.5, neighbours=5, neighbour_weight=0.9, k=10),
     "floor and weights": Rules(
@@ -32,7 +33,9 @@ def _policy(folder: Path, rules: Rules) -> Path:
         recall={
             "fusion": rules.fusion,
             "rrfK": int(rules.k),
-            "weights": {"lexical": str(rules.lexical), "vector": str(rules.vector)},
+            "weights": {"lexical": str(rules.lexical), "vector": str(rules.vector), "date": str(rules.date)},
+            "phraseBonus": str(rules.phrase),
+            "titleWeight": str(rules.title),
             "session": {
                 "neighbours": rules.neighbours,
                 "neighbourWeight": str(rules.neighbour_weight),
@@ -54,6 +57,8 @@ async def _fill(api: Api, chance: random.Random, now: datetime) -> list[dict[str
         fields: dict[str, Any] = {"observed_at": (now - timedelta(days=chance.uniform(0, 200))).isoformat()}
         if chance.random() < 0.6:
             fields |= {"session_id": f"s{chance.randrange(4)}", "turn_range": [number, number]}
+        if chance.random() < 0.3:
+            fields["title"] = chance.choice(WORDS)
         memory = await api.save(" ".join(chance.sample(WORDS, chance.randrange(1, 5))), **subject, **fields)
         if subject in SUBJECTS:
             mine.append({**memory, "observed_at": datetime.fromisoformat(memory["observed_at"])})
@@ -83,5 +88,7 @@ async def _cosines(api: Api, rows: list[dict[str, Any]], query: str) -> dict[str
     provider = api.memory_api.standing.serving().provider
     assert provider is not None
     question = await provider.embed_query(query)
-    vectors = await provider.embed_passages([row["content"] for row in rows], deadline=10)
+    vectors = await provider.embed_passages(
+        ["\n".join(filter(None, (row.get("title"), row["content"]))) for row in rows], deadline=10
+    )
     return {row["id"]: cosine(question, vector) for row, vector in zip(rows, vectors, strict=True)}

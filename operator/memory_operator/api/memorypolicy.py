@@ -146,7 +146,7 @@ class HalfLife(Part):
 
 
 class Weights(Part):
-    """How much each of the two rankings counts in the fused score."""
+    """How much each ranking counts in the fused score."""
 
     model_config = ConfigDict(
         json_schema_extra=rules(
@@ -159,6 +159,10 @@ class Weights(Part):
 
     lexical: Weight = Field(default="3", description="Weight of the ranking by words, 0 to 100.")
     vector: Weight = Field(default="1", description="Weight of the ranking by meaning, 0 to 100.")
+    date: Weight = Field(
+        default="2",
+        description="Weight of having happened when the query says, such as in June, 0 to 100. 0 reads no dates.",
+    )
 
 
 class Session(Part):
@@ -204,7 +208,14 @@ class Recall(Part):
     rrf_k: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=60, description="The constant k of reciprocal rank fusion. Larger values flatten the top of the list."
     )
-    weights: Weights = Field(default=Weights(), description="How much each of the two rankings counts.")
+    weights: Weights = Field(default=Weights(), description="How much each ranking counts.")
+    phrase_bonus: Ratio = Field(
+        default="1",
+        description="How much more two words of the query count side by side: a part of their mean, 0 to 1.",
+    )
+    title_weight: TierWeight = Field(
+        default="1", description="How many times a word of the query counts that stands in the title, 0 to 10."
+    )
     session: Session = Field(default=Session(), description="How memories of one conversation lift each other.")
     inline_threshold_bytes: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
         default=8192, description="Bodies longer than this many bytes come as a preview where the caller asks for it."
@@ -217,6 +228,11 @@ class Recall(Part):
     )
     min_relevance: Ratio = Field(
         default="0", description="Hits whose relevance to the query is below this are left out, 0 to 1."
+    )
+    abstain_below: Ratio | None = Field(
+        default=None,
+        description="No hits at all when even the best sum of a hit's coverage and cosine is below this, 0 to 1. "
+        "Left out, what fits the embedding model: 0.35 for the bundled one, else 0.",
     )
 
 

@@ -29,12 +29,15 @@ FULL = """
     recencyFloor: "0.25"
     fusion: convex
     rrfK: 10
-    weights: {lexical: "0", vector: "2.5"}
+    weights: {lexical: "0", vector: "2.5", date: "4"}
+    phraseBonus: "0.25"
+    titleWeight: "2"
     session: {neighbours: 1, neighbourWeight: "1", sessionWeight: "0"}
     inlineThresholdBytes: 0
     maxRelatedPerMemory: 50
     graphExpansion: {relationTypes: [causes], maxHops: 2}
     minRelevance: "0.5"
+    abstainBelow: "0.2"
   tierPrecedence:
     multiplicative: {user: "10", agent: "0.5"}
 """
@@ -67,12 +70,16 @@ def test_every_field_arrives_as_a_value(tmp_path: Path) -> None:
             rrf_k=10,
             lexical_weight=0.0,
             vector_weight=2.5,
+            date_weight=4.0,
+            phrase_bonus=0.25,
+            title_weight=2.0,
             session=SessionRules(neighbours=1, neighbour_weight=1.0, session_weight=0.0),
             inline_threshold_bytes=0,
             max_related_per_memory=50,
             graph_relation_types=("causes",),
             graph_max_hops=2,
             min_relevance=0.5,
+            abstain_below=0.2,
         ),
         tier_weights={"user": 10.0, "agent": 0.5, "institutional": 1.0},
     )
@@ -96,5 +103,8 @@ def test_the_sample_called_seeds_is_plain_reciprocal_rank_fusion() -> None:
         RecallRules(),
         lexical_weight=1.0,
         vector_weight=1.0,
+        date_weight=0.0,
+        phrase_bonus=0.0,
+        abstain_below=0.0,
         session=SessionRules(neighbours=0, neighbour_weight=0.5, session_weight=0.0),
     )
