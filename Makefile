@@ -21,6 +21,7 @@ run: $(VENV)/run.stamp ## start memory-api with embedded PostgreSQL, load sample
 	@exec $(BIN)/keepsake dev $(DEV_ARGS)
 
 test: cluster-build $(VENV)/dev.stamp ## install what the tests need and run every one of them (FULL=1: the long forms)
+	@sh requirements/debian.sh
 	@FULL="$(FULL)" $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 # First and in the background: the build of Kubernetes is the longest step of a run on a new machine.

@@ -59,7 +59,7 @@ class MemoryApi:
         self.fatal: Exception | None = None
         self.ended = asyncio.Event()
         self._settings = settings
-        self._engine = create_engine(database_url)
+        self._engine = create_engine(database_url, pooler=settings.database_pooler)
         self._config = provider
         self._provider = build_provider(provider, observer=self._observe_embedding) if provider else None
         self._policy = policy

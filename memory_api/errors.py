@@ -9,6 +9,7 @@ KeepsakeError
 ├── NotFound                  HTTP 404; an id that may not be seen is answered the same
 ├── PreconditionFailed        HTTP 412 (If-Match)
 ├── DependencyDown            HTTP 503 with Retry-After
+│   └── RolledBack            nothing was written; done once more before a caller hears of it
 └── EmbeddingError            never reaches a caller: saves stay pending, recall degrades
 """
 
@@ -82,6 +83,12 @@ class DependencyDown(KeepsakeError):  # noqa: N818
     def __init__(self, detail: str, *, retry_after: int = 1) -> None:
         self.retry_after = retry_after
         super().__init__(detail)
+
+
+class RolledBack(DependencyDown):
+    """The database took a transaction back for what others did at the same moment: the same again may go through."""
+
+    TRIES = 3
 
 
 EmbeddingFault = Literal["timeout", "unavailable", "rate_limited", "rejected", "bad_vector", "reembedding"]

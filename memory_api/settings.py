@@ -1,6 +1,7 @@
 """Settings of memory-api, from the environment. Every one is in docs/settings.md, and a test says so."""
 
 from pathlib import Path
+from typing import Literal
 from uuid import UUID
 
 from pydantic import Field, SecretStr, ValidationError
@@ -16,6 +17,9 @@ class Settings(BaseSettings):
 
     database_url: SecretStr | None = Field(None, description="postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
     database_url_file: Path | None = Field(None, description="a file that holds the database URL")
+    database_pooler: Literal["none", "transaction"] = Field(
+        "none", description="transaction: a pooler (PgBouncer) in transaction mode stands before PostgreSQL"
+    )
     workspace: str = Field("default", min_length=1, max_length=253, description="name of the workspace served")
     workspace_uid: UUID | None = Field(None, description="uid of the Workspace; unset: made at first start")
     text_config: str = Field(

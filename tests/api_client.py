@@ -48,11 +48,12 @@ async def memory_api(
     provider: ProviderConfig | None = MOCK,
     policy: Path | None = None,
     workers: bool = True,
+    settings: Settings | None = None,
     **options: Any,
 ) -> AsyncIterator[Api]:
     """Open one over the database at `url`; policy file, provider and workers as the test wants them."""
     opened = MemoryApi(
-        Settings(),
+        settings or Settings(),
         database_url=url,
         provider=provider,
         policy=PolicySource(policy, interval=0.05) if policy else None,

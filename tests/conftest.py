@@ -15,7 +15,7 @@ from databases import prepare_template
 from memory_api.embedded import Binaries, EmbeddedPostgres, embedded_binaries, pgserver_binaries
 from memory_api.telemetry import configure_logs
 
-pytest_plugins = ["tests.cluster.fixtures"]
+pytest_plugins = ["tests.cluster.fixtures", "tests.scheduling"]
 
 TEMPLATE = "keepsake_template"
 _numbers = itertools.count(1)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -46,8 +45,9 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return str(value)
     if isinstance(value, list):
-        kind = "uuid" if isinstance(value[0], UUID) else "text"
-        return f"array[{', '.join(_literal(item) for item in value)}]::{kind}[]"
+        # Of no stated type: it takes the parameter's.
+        quoted = (str(item).replace("\\", "\\\\").replace('"', '\\"') for item in value)
+        return _literal("{" + ",".join(f'"{item}"' for item in quoted) + "}")
     return "'" + str(value).replace("'", "''") + "'"
 
 

@@ -10,6 +10,7 @@ from memory_api.cli.serving import Ports, bound, serve, stop_signals
 from memory_api.db.engine import create_engine
 from memory_api.db.migrate import migrate
 from memory_api.embedding.provider import ProviderConfig
+from memory_api.db.pooler import Pooler
 from memory_api.errors import ConfigurationError
 from memory_api.manifests import PolicySource, config_policy, config_provider, load_provider, secret_value
 from memory_api.settings import Settings, load_settings
@@ -73,13 +74,14 @@ def run_migrate() -> None:
         DependencyDown: it cannot be reached.
     """
     settings = load_settings()
-    revision = asyncio.run(migrate_database(settings.resolved_database_url(), text_config=settings.text_config))
+    url, pooler = settings.resolved_database_url(), settings.database_pooler
+    revision = asyncio.run(migrate_database(url, text_config=settings.text_config, pooler=pooler))
     click.echo(f"The schema is at revision {revision}.")
 
 
-async def migrate_database(url: str, *, text_config: str) -> str:
+async def migrate_database(url: str, *, text_config: str, pooler: Pooler = "none") -> str:
     """Bring the schema of the database at `url` to head, and return that revision."""
-    engine = create_engine(url)
+    engine = create_engine(url, pooler=pooler)
     try:
         return await migrate(engine, text_config=text_config)
     finally:

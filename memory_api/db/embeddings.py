@@ -15,7 +15,7 @@ MAX_REJECTIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One memory that waits for its vector; `revision` is the wording that was read."""
+    """One memory that waits for its vector; `revision` is the one that brought the wording that was read."""
 
     memory_id: UUID
     revision: int
@@ -37,7 +37,7 @@ async def lease(connection: AsyncConnection, *, limit: int) -> list[Job]:
             " order by next_attempt_at limit :limit for update skip locked)"
             " update embedding_queue q set next_attempt_at = now() + make_interval(secs => :lease)"
             " from due, memories m where q.memory_id = due.memory_id and m.id = q.memory_id"
-            " returning q.memory_id, q.attempts, m.revision, m.title, m.content"
+            " returning q.memory_id, q.attempts, q.revision, m.title, m.content"
         ),
         {"limit": limit, "lease": LEASE_SECONDS},
     )
@@ -49,7 +49,9 @@ async def finish(
 ) -> int:
     """Write the vectors of rows that still exist in the wording that was read; return how many were written.
 
-    A memory that was forgotten meanwhile stays forgotten (BR-102); one that was reworded keeps its place in the queue.
+    A memory that was forgotten meanwhile stays forgotten (BR-102). One that was reworded has a new entry in the queue;
+    any other change leaves its entry, and the vector is still right. Memories are locked before entries, as a change
+    locks them.
     """
     result = await connection.execute(
         text(
@@ -57,8 +59,9 @@ async def finish(
             " select m.id, d.vector"
             " from unnest(cast(:ids as uuid[]), cast(:revisions as integer[]), cast(:vectors as text[]))"
             "   as d(id, revision, vector)"
-            " join memories m on m.id = d.id and m.revision = d.revision"
-            f" where {OF_THIS_MODEL} order by m.id for update of m),"
+            " join memories m on m.id = d.id"
+            " join embedding_queue q on q.memory_id = d.id and q.revision = d.revision"
+            f" where {OF_THIS_MODEL} order by m.id for update of m for update of q),"
             " cleared as (delete from embedding_queue q using done where q.memory_id = done.id)"
             " insert into memory_vectors (memory_id, embedding) select id, cast(vector as halfvec) from done"
             " on conflict (memory_id) do update set embedding = excluded.embedding returning memory_id"

@@ -1,19 +1,24 @@
 """The engine: one pool, and the settings that every connection of ours carries.
 
 Settings travel in the start-up packet, so they are the session's defaults: `RESET ALL`, with which asyncpg returns a
-connection to the pool, brings them back instead of losing them.
+connection to the pool, brings them back instead of losing them. Behind a pooler each transaction sets them for itself.
 """
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, TypeVar
 
 import asyncpg
+from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from memory_api.errors import ConfigurationError, DependencyDown
+from memory_api.db.pooler import Pooler, connect_directly, connect_through_pooler, unnamed
+from memory_api.errors import ConfigurationError, DependencyDown, RolledBack
+
+T = TypeVar("T")
 
 POOL_SIZE = 10
 POOL_TIMEOUT_SECONDS = 3.0
@@ -21,6 +26,13 @@ CONNECT_SECONDS = 5
 COMMAND_SECONDS = 60
 STATEMENT_TIMEOUT = "30s"
 
+_UNUSABLE = (
+    asyncpg.exceptions.ClientConfigurationError,
+    asyncpg.UndefinedObjectError,
+    asyncpg.InvalidParameterValueError,
+    asyncpg.CantChangeRuntimeParamError,
+)
+_POOLED = "keepsake_pooled"
 _SESSION = {
     "application_name": "keepsake",
     "timezone": "UTC",
@@ -35,11 +47,12 @@ _SESSION = {
 }
 
 
-def create_engine(url: str, *, pool_size: int = POOL_SIZE) -> AsyncEngine:
+def create_engine(url: str, *, pool_size: int = POOL_SIZE, pooler: Pooler = "none") -> AsyncEngine:
     """An engine for `postgresql://…` or `postgresql+asyncpg://…`. The password never appears in an error or a log.
 
     Raises:
-        ConfigurationError: the URL cannot be read or is not PostgreSQL's.
+        ConfigurationError: the URL cannot be read or is not PostgreSQL's. A first connection may raise it, too: for a
+            parameter that cannot be used, or a pooler that was not announced.
     """
     try:
         parsed = make_url(url)
@@ -53,20 +66,33 @@ def create_engine(url: str, *, pool_size: int = POOL_SIZE) -> AsyncEngine:
     # The driver reads the URL itself: it knows what libpq puts into one (sslmode, sslrootcert, several hosts …), and
     # the engine's own URL, which errors may show, holds no password.
     dsn = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+    pooled = pooler == "transaction"
 
-    async def connect() -> asyncpg.Connection:
-        return await asyncpg.connect(
-            dsn, server_settings=_SESSION, timeout=CONNECT_SECONDS, command_timeout=COMMAND_SECONDS
-        )
+    async def connect() -> Any:
+        open_connection = connect_through_pooler if pooled else connect_directly
+        with _parameters_named():
+            return await open_connection(dsn, _SESSION, timeout=CONNECT_SECONDS, command_timeout=COMMAND_SECONDS)
 
     return create_async_engine(
         "postgresql+asyncpg://",
         async_creator=connect,
+        connect_args={"prepared_statement_cache_size": 0, "prepared_statement_name_func": unnamed} if pooled else {},
+        execution_options={_POOLED: pooled},
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_SECONDS,
         hide_parameters=True,
     )
+
+
+@contextmanager
+def _parameters_named() -> Iterator[None]:
+    """Tell parameters of the URL that can never work from a server that is away."""
+    try:
+        yield
+    except _UNUSABLE as error:
+        # The driver's own words and the server's name the parameter; neither repeats the URL.
+        raise ConfigurationError(f"KEEPSAKE_DATABASE_URL has a parameter that cannot be used: {error}") from None
 
 
 @asynccontextmanager
@@ -80,10 +106,27 @@ async def transaction(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
             yield connection
 
 
+async def carry_out(engine: AsyncEngine, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+    """`work` in one transaction, once more when the database took it back: for what no caller would ask for again."""
+    for _ in range(RolledBack.TRIES - 1):
+        with suppress(RolledBack):
+            async with transaction(engine) as connection:
+                return await work(connection)
+    async with transaction(engine) as connection:
+        return await work(connection)
+
+
 @asynccontextmanager
 async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A connection for statements that stand alone: each is its own snapshot and one round trip, not three."""
+    """A connection for statements that stand alone: each is its own snapshot and one round trip, not three.
+
+    Behind a pooler it is a transaction, because only a transaction has our settings there.
+    """
     with _outages_named():
+        if engine.get_execution_options()[_POOLED]:
+            async with engine.begin() as connection:
+                yield connection
+            return
         async with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             yield connection
 
@@ -100,6 +143,9 @@ def _outages_named() -> Iterator[None]:
         state = getattr(error.orig, "sqlstate", None)
         raise _outage(state) or DependencyDown("the database cannot be reached; try again") from error
     except DBAPIError as error:
+        if isinstance(error.orig, AsyncAdapt_asyncpg_dbapi.InvalidCachedStatementError):
+            # A migration changed what a prepared statement gives. SQLAlchemy has dropped all of them by now.
+            raise RolledBack("the schema changed at this moment; try again") from error
         outage = _outage(getattr(error.orig, "sqlstate", None))
         if outage is None and error.connection_invalidated:
             outage = DependencyDown("the database closed the connection; try again")
@@ -111,7 +157,6 @@ def _outages_named() -> Iterator[None]:
 # SQLSTATEs (PostgreSQL, appendix A) that say that the server is away or refuses us, not that a statement is wrong.
 _OUTAGES = {
     "08": "the database cannot be reached; try again",
-    "40": "another request changed the same memories at the same moment; try again",
     "28": "the database does not accept our user or password; mend KEEPSAKE_DATABASE_URL or the role",
     "3D": "the server has no database of that name; create it",
     "53": "the database is out of connections, memory or disk; try again",
@@ -121,5 +166,7 @@ _OUTAGES = {
 
 
 def _outage(state: str | None) -> DependencyDown | None:
+    if state in ("40001", "40P01"):
+        return RolledBack("another request changed the same memories at the same moment; try again")
     detail = next((text for prefix, text in _OUTAGES.items() if (state or "").startswith(prefix)), None)
     return DependencyDown(detail) if detail else None

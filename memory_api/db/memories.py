@@ -146,12 +146,22 @@ async def page(
     preview_above: int | None,
     past: Past = PRESENT,
 ) -> list[Memory]:
-    """Newest first by (created_at, id), after the cursor: stable while rows come and go (BR-139)."""
+    """Newest first by (created_at, id), after the cursor: stable while rows come and go (BR-139).
+
+    Each branch of the predicate is read in its index's order and no further than the page needs; only the page's rows
+    are read whole.
+    """
     keyset = "and (m.created_at, m.id) < (:after_time, :after_id)" if after else ""
+    newest = "order by created_at desc, id desc limit cast(:limit as integer)"
+    parts = " union all ".join(
+        f"(select m.id, m.created_at from {past.memories} m where {branch} {filters.sql} {keyset}"
+        f" {newest} + cast(:offset as integer))"
+        for branch in seen.branches
+    )
     rows = await connection.execute(
         text(
-            f"select {COLUMNS} from {past.memories} m where {seen.sql} {filters.sql} {keyset} "
-            "order by m.created_at desc, m.id desc limit :limit offset :offset"
+            f"select {COLUMNS} from (select * from ({parts}) as part {newest} offset cast(:offset as integer)) as page"
+            f" join {past.memories} m on m.id = page.id order by page.created_at desc, page.id desc"
         ),
         {
             **seen.params,
@@ -167,7 +177,10 @@ async def page(
 
 
 async def count(connection: AsyncConnection, seen: Fragment, filters: Fragment) -> int:
-    statement = f"select count(*) from memories m where {seen.sql} {filters.sql}"
+    parts = " union all ".join(
+        f"select count(*) as n from memories m where {branch} {filters.sql}" for branch in seen.branches
+    )
+    statement = f"select sum(n) from ({parts}) as part"
     return int(await connection.scalar(text(statement), {**seen.params, **filters.params}) or 0)
 
 
@@ -232,7 +245,7 @@ def filters_of(
             params[name] = list(values)
     for name, clause, value in (
         ("about_kind", "m.about_kind = :about_kind", about_kind),
-        ("about_key", "m.about_key = :about_key", about_key),
+        ("about_key", "m.about_key = :about_key and m.about_kind is not null", about_key),
         ("name_prefix", "(m.title ilike :name_prefix or m.about_key ilike :name_prefix)", _starts_with(name_prefix)),
         ("min_confidence", "m.confidence >= :min_confidence", min_confidence),
         ("since", "m.observed_at >= :since", since),

@@ -51,6 +51,8 @@ async def migrate(engine: AsyncEngine, *, text_config: str = "english") -> str:
         DependencyDown: the database cannot be reached.
     """
     async with transaction(engine) as connection:
+        # What a request may take is too little for an index over millions of rows.
+        await connection.execute(text("set local statement_timeout = 0"))
         await connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         await connection.run_sync(_check_server, text_config)
         await connection.run_sync(_upgrade, text_config)

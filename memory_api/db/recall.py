@@ -32,6 +32,8 @@ LARGE_SCOPE = 20_000
 INDEX_DEPTH = 200
 # In a large scope, lexemes are looked for as long as together they promise no more rows than this.
 MOST_MATCHES = 30_000
+# A word that is in more rows is looked for in the newest ones only: this many of each branch of the predicate.
+MOST_NEWEST = 30_000
 # How many lexemes of a query are looked for: questions have fewer than 20.
 MOST_LEXEMES = 64
 
@@ -123,7 +125,13 @@ async def rank(
     """
     rules = policy.recall
     rows = await connection.execute(
-        _filled(_STATEMENT.replace("{timely}", _TIMELY if times else "false"), seen.sql, filters.sql, past),
+        _filled(
+            _STATEMENT.replace("{timely}", _TIMELY if times else "false"),
+            seen.sql,
+            seen.branches,
+            filters.sql,
+            past,
+        ),
         {
             **seen.params,
             **filters.params,
@@ -185,7 +193,7 @@ async def newest(
 ) -> list[Hit]:
     """Recall without anything to search for: by decay and tier weight, then newest first."""
     rows = await connection.execute(
-        _filled(_NEWEST, seen.sql, filters.sql, past),
+        _filled(_NEWEST, seen.sql, seen.branches, filters.sql, past),
         {
             **seen.params,
             **filters.params,
@@ -206,9 +214,15 @@ async def newest(
 
 
 @lru_cache(maxsize=512)
-def _filled(statement: str, seen: str, filters: str, past: Past) -> TextClause:
+def _filled(statement: str, seen: str, branches: Sequence[str], filters: str, past: Past) -> TextClause:
     """The statement with everything in its place; kept, because finding its parameters takes a while."""
+    newest = " union all ".join(
+        f"(select * from {{memories}} m where {branch} {{filters}}"
+        f" order by created_at desc, id desc limit {MOST_NEWEST})"
+        for branch in branches
+    )
     for name, value in (
+        ("newest", newest),
         ("visible", seen),
         ("filters", filters),
         ("columns", _COLUMNS),

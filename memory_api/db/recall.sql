@@ -35,7 +35,7 @@ scope_size as materialized (
 -- Lexical arm: rows with at least one lexeme of the query, ranked by the sum of the IDF of those present. Document
 -- frequencies are counted among the candidates, which is exact: every row that has a lexeme is a candidate.
 -- In a large scope the most common lexemes are left out, by what ANALYZE knows of them: the rarest first, as long as
--- they promise no more rows than the limit.
+-- they promise no more rows than the limit. Where those find too little, the others are asked too.
 common as materialized (
   select elem as lexeme, freq::float8 as share
   from pg_stats
@@ -43,30 +43,64 @@ common as materialized (
   where (select large from scope_size) and schemaname = current_schema() and tablename = 'memories'
     and attname = 'search' and elem in (select lexeme from lexemes)
 ),
-asked as materialized (
-  select lexeme, term, quoted, positions
+weighed as materialized (
+  select *, not large or promised * n <= {most_matches}::float8 as bounded
   from (
-    select lexeme, term, quoted, positions, row_number() over rarest as place, sum(coalesce(share, 0::float8)) over rarest as promised
+    select lexeme, term, quoted, positions, share, row_number() over rarest as place,
+      sum(coalesce(share, 0::float8)) over rarest as promised
     from lexemes left join common using (lexeme)
     window rarest as (order by coalesce(share, 0::float8), length(lexeme) desc, lexeme)
-  ) as weighed
+  ) as ordered
   cross join scope_size
-  where not large or place = 1 or promised * n <= {most_matches}::float8
 ),
-any_asked as materialized (select string_agg(term::text, ' | ')::tsquery as terms from asked),
+any_bounded as materialized (select string_agg(term::text, ' | ')::tsquery as terms from weighed where bounded),
+widespread as materialized (
+  select lexeme, term, quoted, positions, share, place
+  from weighed
+  where not bounded and cast(:limit as integer) > (
+    select count(*)
+    from (
+      select from {memories} m
+      where {visible} {filters} and m.search @@ (select terms from any_bounded)
+      limit cast(:limit as integer)
+    ) as enough
+  )
+),
+-- Words so common are in many of the newest rows, so it is enough to look through those: first for the least common one.
+spread as materialized (
+  select id
+  from (
+    select m.id from ({newest}) as m
+    where exists (select from widespread) and m.search @@ (select term from widespread order by place limit 1)
+    limit {depth}
+  ) as least_common
+  union
+  select id
+  from (
+    select m.id from ({newest}) as m
+    where exists (select from widespread)
+      and m.search @@ (select string_agg(term::text, ' | ')::tsquery from widespread)
+    limit {depth}
+  ) as any_of_them
+),
+asked as materialized (
+  select lexeme, term, quoted, positions, null::float8 as share from weighed where bounded
+  union all
+  select lexeme, term, quoted, positions, share from widespread
+),
 -- What a row is asked for: the words; and what counts beside them, a word in the title and two words side by side as in
 -- the query. Each is worth `factor` times the mean IDF of its two words.
 terms as materialized (
-  select row_number() over (order by kind, term::text) as key, kind, term, word, other, factor
+  select row_number() over (order by kind, term::text) as key, kind, term, word, other, factor, share
   from (
-    select 'word' as kind, term, lexeme as word, lexeme as other, 1::float8 as factor from asked
+    select 'word' as kind, term, lexeme as word, lexeme as other, 1::float8 as factor, share from asked
     union all
-    select 'title', (quoted || '\:A')::tsquery, lexeme, lexeme, cast(:title_weight as float8) - 1::float8
+    select 'title', (quoted || '\:A')::tsquery, lexeme, lexeme, cast(:title_weight as float8) - 1::float8, null
     from asked
     where cast(:title_weight as float8) <> 1::float8
     union all
     select distinct 'phrase', tsquery_phrase(term, next_term, next_place - place), lexeme, next_lexeme,
-      cast(:phrase_bonus as float8)
+      cast(:phrase_bonus as float8), null::float8
     from (
       select lexeme, term, place::integer, lead(lexeme) over places as next_lexeme, lead(term) over places as next_term,
         lead(place::integer) over places as next_place
@@ -86,10 +120,16 @@ exact as materialized (
   union all
   select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, ({timely}), terms.key
   from {memories} m
-  cross join any_asked
+  cross join any_bounded
   cross join terms
   where (select large from scope_size) and {visible} {filters}
-    and m.search @@ any_asked.terms and m.search @@ terms.term
+    and m.search @@ any_bounded.terms and m.search @@ terms.term
+  union all
+  select m.id, m.tier, m.confirmed_at, m.observed_at, m.session_id, m.turn_first, ({timely}), terms.key
+  from spread
+  cross join lateral (select * from {memories} own where own.id = spread.id limit 1) as m
+  cross join terms
+  where m.search @@ terms.term and (m.search @@ (select terms from any_bounded)) is not true
 ),
 -- Where no word is found as it is written: what the store has one letter off.
 misspelt as materialized (
@@ -124,7 +164,7 @@ rarity as materialized (
   -- Of a large scope n is what ANALYZE last knew, which may be less than df: no word counts less than nothing.
   select word, ln(1::float8 + (greatest(n, df) - df + 0.5::float8) / (df + 0.5::float8)) as idf
   from (
-    select word, coalesce(df, 0::float8) as df
+    select word, greatest(coalesce(df, 0::float8), share * (select n from scope_size)) as df
     from terms left join (select key, count(*)::float8 as df from matches group by key) as counted using (key)
     where kind = 'word'
   ) as frequency

@@ -41,7 +41,7 @@ def check_version(folders: Folders, major: int) -> None:
     if found != str(major):
         raise ConfigurationError(
             f"{folders.data} holds data of PostgreSQL {found}, and this is PostgreSQL {major}: run the Keepsake that "
-            f"wrote it, `keepsake export` there, and `keepsake import` into a new data folder here."
+            "wrote it, or name an empty folder with --data-dir; this one stays as it is"
         )
 
 

@@ -1,8 +1,9 @@
 """Provider type `transformers`: the bundled model in this process, on its own threads.
 
 Queries and bulk share one model but no queue. Bulk work runs on one thread in short sub-batches of similar length;
-between two of them it stands aside while a query is at work. So a query shares the cores with one sub-batch at most,
-and a save waits for one sub-batch of a backfill rather than for the backfill. Nothing here blocks the event loop.
+between two of them it stands aside while a query is at work, and for the moment after it in which the database looks
+for that query's vector. So a recall shares the cores with one sub-batch at most, and a save waits for one sub-batch
+of a backfill rather than for the backfill. Nothing here blocks the event loop.
 """
 
 import asyncio
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Padded tokens of a sub-batch: about 40 ms on two cores, and larger ones are no faster for each text.
-_SUB_BATCH_TOKENS = 512
-_TOKENIZED_AT_ONCE = 32
+# Padded tokens of a sub-batch: about 20 ms on two cores, and larger ones are hardly faster for each text.
+_SUB_BATCH_TOKENS = 256
+_TOKENIZED_AT_ONCE = 8
 _LONGEST_ASIDE = 0.25
+# What the database and the answer take of a recall once the query's vector is there.
+_REST_OF_A_RECALL = 0.03
 _MOST_THREADS = 8
 _QUERY_THREADS = 2
 _Result = TypeVar("_Result")
@@ -50,7 +53,7 @@ class LocalEmbedder:
         self._bulk = ThreadPoolExecutor(1, thread_name_prefix="embed-bulk")
         self._queries = ThreadPoolExecutor(_QUERY_THREADS, thread_name_prefix="embed-query")
         self._loading: asyncio.Task[MiniLm] | None = None
-        self._queries_at_work = 0
+        self._recalls_at_work = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._closed = False
@@ -64,14 +67,17 @@ class LocalEmbedder:
         model = await self._loaded()
         if not urgent:
             return await self._embed_bulk(model, texts)
-        self._queries_at_work += 1
+        self._recalls_at_work += 1
         self._quiet.clear()
         try:
             return await self._on(self._queries, lambda: [_pooled(model.run(model.windows(text))) for text in texts])
         finally:
-            self._queries_at_work -= 1
-            if not self._queries_at_work:
-                self._quiet.set()
+            asyncio.get_running_loop().call_later(_REST_OF_A_RECALL, self._go_on)
+
+    def _go_on(self) -> None:
+        self._recalls_at_work -= 1
+        if not self._recalls_at_work:
+            self._quiet.set()
 
     async def aclose(self) -> None:
         self._closed = True

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, get_origin
 from urllib.parse import parse_qsl
 
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect
 
-from memory_api.errors import InvalidRequest, UnreadableRequest
+from memory_api.errors import InvalidRequest, RolledBack, UnreadableRequest
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 _JSON = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;|\Z)", re.IGNORECASE)
@@ -70,6 +71,10 @@ class StrictRoute(APIRoute):
             checked = _StrictRequest({**request.scope, "query_string": query}, request.receive)
             if self.body_field is not None:
                 await checked.require_json()
+            for _ in range(RolledBack.TRIES - 1):
+                # The transaction was taken back whole, and the body is read already: the same call once more.
+                with suppress(RolledBack):
+                    return await handle(checked)
             return await handle(checked)
 
         return strict

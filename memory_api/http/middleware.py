@@ -31,7 +31,8 @@ class Observe:
         request_id = _request_id(scope)
         status, started_answer = 500, False
         # What GET answers, HEAD answers without the body.
-        is_head = scope["method"] == "HEAD"
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        is_head = method == "HEAD"
         if is_head:
             scope = {**scope, "method": "GET"}
 
@@ -54,11 +55,9 @@ class Observe:
                     raise
                 await internal_error(error)(scope, receive, send_with_id)
             finally:
-                self._record(scope, status, time.perf_counter() - started)
+                self._record(method, _route(scope), status, time.perf_counter() - started)
 
-    def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        method = scope["method"] if scope["method"] in _METHODS else "other"
-        route = _route(scope)
+    def _record(self, method: str, route: str, status: int, seconds: float) -> None:
         self._metrics.requests.labels(method, route, str(status)).inc()
         self._metrics.request_seconds.labels(method, route).observe(seconds)
         log.info("request", method=method, route=route, status=status, ms=round(seconds * 1000, 1))

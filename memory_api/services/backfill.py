@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
 from memory_api.db import embeddings
 from memory_api.db.embeddings import Job
-from memory_api.db.engine import transaction
+from memory_api.db.engine import carry_out
 from memory_api.errors import EmbeddingError, EmbeddingFault
 from memory_api.services.context import Context
 
@@ -36,8 +37,7 @@ async def backfill_once(ctx: Context) -> Progress:
     """
     if ctx.provider is None:
         return Progress()
-    async with transaction(ctx.engine) as connection:
-        jobs = await embeddings.lease(connection, limit=ctx.batch_size)
+    jobs = await carry_out(ctx.engine, partial(embeddings.lease, limit=ctx.batch_size))
     if not jobs:
         return Progress()
     try:
@@ -76,10 +76,9 @@ async def _one_by_one(ctx: Context, jobs: Sequence[Job]) -> Progress:
 async def _embed(ctx: Context, jobs: Sequence[Job]) -> int:
     assert ctx.provider is not None  # noqa: S101 (backfill_once returned before)
     vectors = await ctx.provider.embed_passages([job.text_to_embed for job in jobs], deadline=ctx.timeouts.batch)
-    async with transaction(ctx.engine) as connection:
-        return await embeddings.finish(connection, jobs, vectors, model=ctx.model)
+    finish = partial(embeddings.finish, jobs=jobs, vectors=vectors, model=ctx.model)
+    return await carry_out(ctx.engine, finish)
 
 
 async def _postpone(ctx: Context, jobs: Sequence[Job], *, rejected: bool, seconds: float = RETRY_SECONDS) -> None:
-    async with transaction(ctx.engine) as connection:
-        await embeddings.postpone(connection, jobs, seconds=seconds, rejected=rejected)
+    await carry_out(ctx.engine, partial(embeddings.postpone, jobs=jobs, seconds=seconds, rejected=rejected))

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memory_api.db import memories
 from memory_api.db.engine import reading
-from memory_api.db.visibility import visible
+from memory_api.db.visibility import Reach, visible
 from memory_api.domain.caller import Caller
 from memory_api.domain.cursor import Cursor, decode, encode
 from memory_api.domain.memory import Memory
@@ -58,7 +58,8 @@ async def list_memories(ctx: Context, caller: Caller, listing: Listing) -> Page:
         UnreadableRequest: a cursor that this list did not give.
     """
     after = decode(listing.cursor, of_list=listing.name) if listing.cursor else None
-    seen = visible(caller.act_for(listing.subject), "open" if listing.include_shared else "own")
+    reach: Reach = "open" if listing.include_shared else "own"
+    seen = visible(caller.act_for(listing.subject), reach, tiers=listing.tiers)
     filters = memories.filters_of(
         tiers=listing.tiers,
         kinds=listing.kinds,

@@ -10,6 +10,8 @@ from memory_api.db.recall import words_that_count
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 64
+# Longer words are asked about each time: a thousand pasted documents must not stay in memory.
+_LONGEST_KEPT = 64
 
 
 class QueryWords:
@@ -30,5 +32,7 @@ class QueryWords:
             return False
         async with reading(engine) as connection:
             counts = await words_that_count(connection, unknown)
-        self._counts.update(zip(unknown, counts, strict=True))
+        for word, counted in zip(unknown, counts, strict=True):
+            if len(word) <= _LONGEST_KEPT:
+                self._counts[word] = counted
         return any(counts)

@@ -140,10 +140,11 @@ async def recall(ctx: Context, caller: Caller, ask: Ask) -> Recalled:
             relation_types=ask.relation_types or rules.graph_relation_types,
             max_hops=rules.graph_max_hops if ask.max_graph_hops is None else ask.max_graph_hops,
             max_related=rules.max_related_per_memory,
+            limit=ask.limit,
         )
-        while origins := walk.next_origins():
+        while front := walk.next_front():
             steps = await steps_from(
-                connection, origins, plan.seen, plan.filters, most=MOST_EDGES, preview_above=plan.preview_above
+                connection, front, plan.seen, plan.filters, plan.past, most=MOST_EDGES, preview_above=plan.preview_above
             )
             walk.take(steps)
         ranked = walk.ranked()[: ask.limit]
@@ -179,7 +180,7 @@ async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
         since=ask.since,
         until=ask.until,
     )
-    seen = visible(ask.subject, ask.reach, as_of=ask.as_of)
+    seen = visible(ask.subject, ask.reach, tiers=ask.tiers, as_of=ask.as_of)
     policy = ctx.policy()
     times = asked_times(ask.query, now=ask.as_of or ctx.now()) if policy.recall.date_weight else []
     abstain_below = policy.recall.abstain_below

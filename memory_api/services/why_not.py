@@ -68,14 +68,15 @@ async def _outside(
 ) -> Literal["in_scope", "not_visible", "expired", "filtered"] | None:
     """Whether the row is among those that recall ranks; None when there is no such row."""
     anyhow = visible(plan.ask.subject, plan.ask.reach, as_of=plan.ask.as_of, expired_too=True)
+    live = visible(plan.ask.subject, plan.ask.reach, as_of=plan.ask.as_of)
     row = (
         await connection.execute(
             text(
                 f"select ({anyhow.sql}) as seen, past.* from memories m left join lateral ("
-                f"select ({plan.seen.sql}) as live, (true {plan.filters.sql}) as wanted"
+                f"select ({live.sql}) as live, (true {plan.filters.sql}) as wanted"
                 f" from {plan.past.memories} m where m.id = :id) as past on true where m.id = :id"
             ),
-            {"id": id_, **anyhow.params, **plan.seen.params, **plan.filters.params, **plan.past.params},
+            {"id": id_, **anyhow.params, **live.params, **plan.filters.params, **plan.past.params},
         )
     ).first()
     if row is None:

@@ -16,20 +16,37 @@ from rich.console import Console
 from rich.table import Table
 
 from memory_api.telemetry import configure_logs
-from tests.bench import budgets, embedding, evidence, plans, recall, save, startup, trips
+from tests.bench import (
+    budgets,
+    bulk,
+    embedding,
+    everything,
+    evidence,
+    extremes,
+    plans,
+    recall,
+    save,
+    soak,
+    startup,
+    trips,
+)
 from tests.bench.budgets import Budget, Figure
 from tests.bench.filling import Stores
 from tests.bench.place import Place, bench_place
 
 Topic = Callable[[Place, Stores], Awaitable[list[Figure]]]
-# In this order: saving comes after everything that reads its store.
+# In this order: what adds rows comes after what compares stores, and what changes all of them comes last.
 TOPICS: dict[str, Topic] = {
     "recall": recall.measure,
     "plans": plans.measure,
     "trips": trips.measure,
+    "extremes": extremes.measure,
     "save": save.measure,
+    "soak": soak.measure,
     "startup": startup.measure,
     "embedding": embedding.measure,
+    "bulk": bulk.measure,
+    "everything": everything.measure,
 }
 _COLOURS = {"holds": "green", "BROKEN": "bold red", "over, not held": "yellow"}
 
@@ -57,7 +74,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Every figure beside its budget.")
-    parser.add_argument("--quick", action="store_true", help="smaller stores and fewer rounds: under two minutes")
+    parser.add_argument("--quick", action="store_true", help="smaller stores and fewer rounds: two to three minutes")
     parser.add_argument("--locomo", type=Path, metavar="FILE", help="add evidence recall on this LoCoMo file")
     parser.add_argument("--only", action="append", metavar="NAME", help=f"one of {', '.join([*TOPICS, 'locomo'])}")
     options = parser.parse_args()

@@ -24,6 +24,7 @@ from tests.bench.texts import MOCK, Language
 
 CALLER = "caller"  # 1 k rows, none of them related
 LINKED = "linked"  # 1 k rows, half of them related
+HOARDER = "hoarder"  # one user with more rows than are compared one by one
 CROWD = "crowd"  # an agent whose rows every user shares
 _TURNS = 20
 _CHUNK = 10_000
@@ -40,6 +41,7 @@ class Shape:
     rows: int
     shared: int = 0
     institutional: int = 100
+    hoarder: int = 0
     caller: int = 1_000
 
 
@@ -60,7 +62,7 @@ async def fill(place: Place, name: str, shape: Shape, language: Language) -> Sto
     try:
         await connection.execute("set session_replication_role = replica")  # the keys are right: we made them
         await connection.execute("set maintenance_work_mem = '3GB'; set max_parallel_maintenance_workers = 1")
-        async with _without_indexes(connection):
+        async with without_indexes(connection, "memories", "memory_vectors", "relations"):
             await _copy(connection, shape, language, label=f"Filling {name} with {shape.rows:,} rows")
         await connection.execute("vacuum analyze")
     finally:
@@ -99,7 +101,7 @@ async def _copy(connection: "asyncpg.Connection[Any]", shape: Shape, language: L
 def _owners(shape: Shape, chance: np.random.Generator) -> list[tuple[str, str]]:
     """(user, agent) of every row, mixed. Other users' sizes fall off as Zipf says, from 2 % of the store downwards."""
     owners = [("", "")] * shape.institutional + [("", CROWD)] * shape.shared
-    owners += [(CALLER, "")] * shape.caller + [(LINKED, "")] * shape.caller
+    owners += [(CALLER, "")] * shape.caller + [(LINKED, "")] * shape.caller + [(HOARDER, "")] * shape.hoarder
     rank = 1
     while len(owners) < shape.rows:
         size = max(5, int(0.02 * shape.rows / rank))
@@ -153,18 +155,19 @@ def _vectors(ids: list[UUID], vectors: npt.NDArray[np.float32]) -> io.BytesIO:
 
 
 @asynccontextmanager
-async def _without_indexes(connection: "asyncpg.Connection[Any]") -> AsyncIterator[None]:
+async def without_indexes(connection: "asyncpg.Connection[Any]", *tables: str) -> AsyncIterator[None]:
     """Drop what is not a constraint, and build it again at the end: many times quicker than row by row."""
     found = await connection.fetch(
         "select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index"
-        " where indrelid = any('{memories,memory_vectors,relations}'::regclass[])"
-        " and not exists (select from pg_constraint where conindid = indexrelid)"
+        " where indrelid = any($1::text[]::regclass[])"
+        " and not exists (select from pg_constraint where conindid = indexrelid)",
+        list(tables),
     )
     for index in found:
         await connection.execute(f"drop index {index['name']}")
     yield
     for index in track(found, "Building its indexes"):
-        await connection.execute(index["definition"])
+        await connection.execute(index["definition"], timeout=3600)
 
 
 class Stores:
@@ -174,8 +177,11 @@ class Stores:
         self._place = place
         self._filled: dict[str, Store] = {}
         self.language = Language(seed=2)
-        large = Shape(40_000, shared=20_000) if place.quick else Shape(1_000_000, shared=20_000)
-        self.shapes = {"small": Shape(10_000), "large": large}
+        if place.quick:
+            large = Shape(60_000, shared=20_000, hoarder=22_000)
+        else:
+            large = Shape(1_000_000, shared=20_000, hoarder=200_000)
+        self.shapes = {"small": Shape(10_000, shared=5_000), "middle": Shape(100_000, shared=20_000), "large": large}
 
     async def get(self, name: str) -> Store:
         if name not in self._filled:

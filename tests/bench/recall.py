@@ -32,6 +32,7 @@ class _Times:
     large: list[float] = field(default_factory=list)
     small: list[float] = field(default_factory=list)
     shared: list[float] = field(default_factory=list)
+    shared_small: list[float] = field(default_factory=list)
     added: list[float] = field(default_factory=list)
 
 
@@ -52,7 +53,10 @@ async def measure(place: Place, stores: Stores) -> list[Figure]:
             )
             share, most = await _throughput(bare, lines, sent, bodies, rounds=3 if place.quick else 7)
     rows = f"{large.shape.rows:,} and {small.shape.rows:,} rows"
+    middle = [] if place.quick else await _in_the_middle(place, stores, bodies, shared)
     return [
+        *middle,
+        Figure("recall.shared_small_p95", p95(times.shared_small), f"p50 {p50(times.shared_small):.1f} ms"),
         Figure("recall.http_over_bare", p50(times.added), f"{len(times.added)} pairs"),
         Figure("recall.throughput", share, f"{_CONNECTIONS} connections, {most:.0f}/s bare"),
         Figure("recall.large_over_small", p50(times.large) / p50(times.small), rows),
@@ -61,6 +65,23 @@ async def measure(place: Place, stores: Stores) -> list[Figure]:
         Figure("recall.user_small_p95", p95(times.small)),
         Figure("recall.user_large_p95", p95(times.large)),
         Figure("recall.shared_large_p95", p95(times.shared), f"p50 {p50(times.shared):.1f} ms"),
+    ]
+
+
+async def _in_the_middle(
+    place: Place, stores: Stores, bodies: Sequence[bytes], shared: Sequence[bytes]
+) -> list[Figure]:
+    """The middle column of the table; it takes part in no ratio."""
+    store = await stores.get("middle")
+    with place.serving(store.url) as service:
+        async with lines_to(service.api) as (line,):
+            for body in (*bodies, *shared):
+                await line.recall(body)
+            user = [await timed(line.recall(body)) for _ in range(5) for body in bodies]
+            wide = [await timed(line.recall(body)) for _ in range(2) for body in shared]
+    return [
+        Figure("recall.user_middle_p95", p95(user), f"p50 {p50(user):.1f} ms"),
+        Figure("recall.shared_middle_p95", p95(wide), f"p50 {p50(wide):.1f} ms"),
     ]
 
 
@@ -79,6 +100,7 @@ async def _take_turns(
         await line.recall(body)
         await line_large.recall(body)
         await line_large.recall(wide)
+        await line.recall(wide)
     times = _Times()
     for number in track(range(rounds), "Recall, taking turns"):
         for recall, body, wide in zip(sent, bodies, shared, strict=True):
@@ -92,6 +114,7 @@ async def _take_turns(
             times.large.append(await timed(line_large.recall(body)))
             if number % 3 == 0:
                 times.shared.append(await timed(line_large.recall(wide)))
+                times.shared_small.append(await timed(line.recall(wide)))
     return times
 
 

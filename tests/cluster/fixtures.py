@@ -32,15 +32,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(_SECONDS_FOR_A_BUILD))
 
 
-@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
-def pytest_groups_reach_the_scheduler(items: list[pytest.Item]) -> None:
-    """xdist 3.8 adds a test's group to `_nodeid`, which pytest 9.2 does not read any more: groups were spread."""
-    for item in items:
-        grouped = getattr(item, "_nodeid", None)
-        if grouped is not None and grouped != item.nodeid:
-            item._id = type(item._id).parse(grouped)  # type: ignore[attr-defined]
-
-
 @pytest.fixture(scope="session")
 def cluster_programs() -> Programs:
     """Give etcd, Kubernetes, kubectl and helm, built or waited for; without Go, skip, or fail under CI."""

@@ -65,7 +65,7 @@ def test_data_of_another_major_version_is_refused_and_kept(place: Path) -> None:
         old.query("create table kept as select 1 as n")
     line = refusal(place / "data")
     assert "holds data of PostgreSQL 16, and this is PostgreSQL 18" in line
-    assert "keepsake export" in line
+    assert "--data-dir" in line
     with EmbeddedPostgres(place / "data", binaries=pgserver_binaries(16), crash_safe=False) as old:
         assert old.query("select count(*) from kept") == "1"
 

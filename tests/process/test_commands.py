@@ -96,6 +96,16 @@ def test_br_148_no_refusal_of_a_database_url_shows_its_password(url: str) -> Non
     assert "s3cr3t" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("parameter", ["sslmode=bogus", "target_session_attrs=bogus", "bogus=1", "work_mem=lots"])
+def test_a_parameter_of_the_database_url_that_cannot_be_used_is_exit_2_and_one_line(
+    empty_database: str, parameter: str
+) -> None:
+    url = empty_database.replace("+asyncpg", "") + f"&{parameter}"
+    done = keepsake("migrate", KEEPSAKE_DATABASE_URL=url)
+    assert done.returncode == 2
+    assert parameter.split("=")[0] in one_line(done)
+
+
 def test_make_alone_lists_every_target_that_is_for_people(checkout: Path) -> None:
     done = make(checkout)
     assert done.returncode == 0

@@ -99,6 +99,19 @@ async def test_br_069_requests_are_counted_by_template_and_nobody_is_named(api: 
     assert saved["id"] not in text
 
 
+async def test_head_is_counted_as_head(api: Api) -> None:
+    assert (await api.http.head("memory/engine-status")).status_code == 200
+    text = await scraped(api)
+    assert 'method="HEAD",route="/api/v1/memory/engine-status",status="200"} 1.0' in text
+    assert 'method="GET",route="/api/v1/memory/engine-status"' not in text
+
+
+async def test_no_long_word_stays_in_memory_for_having_been_asked(api: Api) -> None:
+    await api.recall(" ".join("x" * length for length in (5, 64, 65, 5_000)), user_id="ada")
+    kept = api.memory_api.standing.serving().words._counts
+    assert sorted(map(len, kept)) == [5, 64]
+
+
 def test_an_edit_of_the_policy_acts_within_two_seconds_and_a_broken_one_changes_nothing(
     database: str, tmp_path: Path
 ) -> None:

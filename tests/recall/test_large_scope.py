@@ -17,6 +17,8 @@ async def _fill(api: Api, rows: int, owners: int) -> None:
     """`rows` memories of four words each with random vectors: institutional for no owners, else of that many users."""
     chance = random.Random(7)
     async with transaction(api.memory_api.standing.serving().engine) as connection:
+        # A busy machine may take longer to build the index than a request may.
+        await connection.execute(text("set local statement_timeout = 0"))
         await connection.execute(text("drop index memory_vectors_nearest"))
         await connection.execute(
             text(
