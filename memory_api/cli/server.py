@@ -9,8 +9,8 @@ from memory_api.app import MemoryApi
 from memory_api.cli.serving import Ports, bound, serve, stop_signals
 from memory_api.db.engine import create_engine
 from memory_api.db.migrate import migrate
-from memory_api.embedding.provider import ProviderConfig
 from memory_api.db.pooler import Pooler
+from memory_api.embedding.provider import ProviderConfig
 from memory_api.errors import ConfigurationError
 from memory_api.manifests import PolicySource, config_policy, config_provider, load_provider, secret_value
 from memory_api.settings import Settings, load_settings
