@@ -1,5 +1,6 @@
 """From a Workspace to objects that are right, on the real API server with pods that seem to run."""
 
+import secrets
 import time
 from pathlib import Path
 from typing import Any
@@ -278,7 +279,8 @@ def test_the_admission_answer_says_that_callers_are_not_authenticated(place: Any
     place.provider()
 
     def warned() -> bool:
-        return "callers are not authenticated" in place.workspace(a_service())
+        # kubectl sends nothing where nothing has changed, and then nobody warns.
+        return "callers are not authenticated" in place.workspace(a_service(), again=secrets.token_hex(4))
 
     # The API server takes a moment to load a policy.
     eventually(warned, every=0.3)
