@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 
 import asyncpg
+from sqlalchemy import event
 from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -32,6 +33,7 @@ _UNUSABLE = (
     asyncpg.InvalidParameterValueError,
     asyncpg.CantChangeRuntimeParamError,
 )
+_DATATYPE_MISMATCH = "42804"
 _POOLED = "keepsake_pooled"
 _SESSION = {
     "application_name": "keepsake",
@@ -73,7 +75,7 @@ def create_engine(url: str, *, pool_size: int = POOL_SIZE, pooler: Pooler = "non
         with _parameters_named():
             return await open_connection(dsn, _SESSION, timeout=CONNECT_SECONDS, command_timeout=COMMAND_SECONDS)
 
-    return create_async_engine(
+    engine = create_async_engine(
         "postgresql+asyncpg://",
         async_creator=connect,
         connect_args={"prepared_statement_cache_size": 0, "prepared_statement_name_func": unnamed} if pooled else {},
@@ -83,6 +85,18 @@ def create_engine(url: str, *, pool_size: int = POOL_SIZE, pooler: Pooler = "non
         pool_timeout=POOL_TIMEOUT_SECONDS,
         hide_parameters=True,
     )
+    event.listen(engine.sync_engine, "handle_error", _renew_sessions)
+    return engine
+
+
+def _renew_sessions(context: ExceptionContext) -> None:
+    """Let go of the pool's sessions, whose triggers were planned for a column's type of before: nothing else helps."""
+    if _has_stale_trigger(context.original_exception):
+        context.is_disconnect = True
+
+
+def _has_stale_trigger(error: BaseException | None) -> bool:
+    return getattr(error, "sqlstate", None) == _DATATYPE_MISMATCH and "preparing the plan" in str(error)
 
 
 @contextmanager
@@ -143,7 +157,8 @@ def _outages_named() -> Iterator[None]:
         state = getattr(error.orig, "sqlstate", None)
         raise _outage(state) or DependencyDown("the database cannot be reached; try again") from error
     except DBAPIError as error:
-        if isinstance(error.orig, AsyncAdapt_asyncpg_dbapi.InvalidCachedStatementError):
+        stale_statement = isinstance(error.orig, AsyncAdapt_asyncpg_dbapi.InvalidCachedStatementError)
+        if stale_statement or _has_stale_trigger(error.orig):
             # A migration changed what a prepared statement gives. SQLAlchemy has dropped all of them by now.
             raise RolledBack("the schema changed at this moment; try again") from error
         outage = _outage(getattr(error.orig, "sqlstate", None))

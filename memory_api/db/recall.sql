@@ -334,9 +334,9 @@ ranked as (
   ) as recency
   where greatest(coverage, coalesce(cosine, 0::float8)) >= cast(:min_relevance as float8)
     -- Where nothing comes near the query by words and meaning together, there is no answer.
-    and exists (
+    and (cast(:abstain_below as float8) = 0::float8 or exists (
       select from candidates
-      where timely or coverage + coalesce(cosine, 0::float8) >= cast(:abstain_below as float8))
+      where timely or coverage + coalesce(cosine, 0::float8) >= cast(:abstain_below as float8)))
 ),
 top as materialized (
   select *, row_number() over (order by score desc, confirmed_at desc, id desc) as place

@@ -186,8 +186,8 @@ async def prepare(ctx: Context, caller: Caller, ask: Ask) -> Plan:
     abstain_below = policy.recall.abstain_below
     if abstain_below is None:
         abstain_below = ABSTAIN_BELOW.get(ctx.model, 0.0)
-    if vector is None or ask.min_relevance is not None:
-        # Words alone are a reason of their own, and a caller's own floor takes the place of the policy's.
+    if strategy != "hybrid" or ask.min_relevance is not None:
+        # The floor was measured on both arms together, and a caller's own takes the place of the policy's.
         abstain_below = 0.0
     return Plan(
         ask, policy, strategy, vector, times, degraded, seen, filters, past(ask.as_of), abstain_below=abstain_below

@@ -16,7 +16,7 @@ STEPS = (
     "alter table memories add column mood text; create index memories_mood on memories (mood)",
     "alter table memories alter column evidence_count type bigint",
     "alter table relations add column note text; alter table relations alter column relation_type type varchar",
-    "alter table memories alter column revision type bigint;"
+    "alter table memories alter column turn_last type bigint;"
     "alter table embedding_queue alter column attempts type bigint",
     "drop index memories_mood; alter table memories alter column turn_first type bigint",
     "alter table memories alter column evidence_count type integer; alter table store add column note text",

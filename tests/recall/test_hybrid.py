@@ -1,11 +1,14 @@
 """Both arms together: union, exact identifiers, distances, scopes of four tiers, pooled connections."""
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import text
 
-from api_client import Api
+from api_client import Api, memory_api
 from memory_api.db.engine import create_engine, reading
 from memory_api.embedding.provider import ProviderConfig
+from ranking_files import write_policy
 
 TIERS = {
     "user": {"user_id": "ada"},
@@ -95,3 +98,32 @@ async def test_br_031_raw_scores_stand_beside_the_fused_one_and_a_floor_acts_on_
     assert hit["explain"]["vector"]["cosine"] == pytest.approx(1, abs=1e-3)
     nothing = await api.recall("purple giraffe tax law sonata", user_id="ada", min_relevance=0.9)
     assert (nothing["memories"], nothing["no_relevant"]) == ([], True)
+
+
+async def test_abstaining_is_for_both_arms_together_and_a_floor_of_the_caller_takes_its_place(
+    database: str, tmp_path: Path
+) -> None:
+    policy = write_policy(tmp_path, recall={"abstainBelow": "1"})
+    async with memory_api(database, policy=policy) as api:
+        saved = await api.save("zebra", user_id="ada")
+        nothing = await api.recall("marble", user_id="ada")
+        why = {"query": "marble", "user_id": "ada", "why_not": saved["id"]}
+        reason = (await api.http.post("memory/retrieve-preview", json=why)).json()["why_not"]
+        assert (nothing["memories"], nothing["no_relevant"], reason["reason"]) == ([], True, "below_relevance")
+        assert "abstainBelow 1.000" in reason["detail"]
+        for ask in ({"strategy": "semantic"}, {"min_relevance": 0}, {"query": "zebra"}):
+            found = await api.recall(**{"query": "marble", "user_id": "ada", **ask})
+            assert ([hit["id"] for hit in found["memories"]], found["no_relevant"]) == ([saved["id"]], False)
+
+
+async def test_a_vector_that_points_away_is_no_reason_to_say_nothing(database: str) -> None:
+    """The mock's cosines are as often below zero as above, and its store has no floor."""
+    async with memory_api(database) as api:
+        for number in range(8):
+            await api.save(f"zebra{number}", user_id=f"user{number}")
+        totals = [
+            (await api.recall("marble", user_id=f"user{number}", strategy=strategy))["total"]
+            for number in range(8)
+            for strategy in ("hybrid", "semantic")
+        ]
+        assert totals == [1] * 16
