@@ -66,7 +66,7 @@ class OperatorProcess:
 
     def until_ready(self) -> None:
         """Until it has looked at the cluster."""
-        eventually(lambda: self._get("/readyz").status_code == 200, seconds=40, told=self.tail)
+        eventually(lambda: self._get("/readyz").status_code == 200, seconds=60, told=self.tail)
 
     def metric(self, name: str, **labels: str) -> float:
         """The sum of a metric over everything that bears these labels."""
@@ -101,7 +101,7 @@ class OperatorProcess:
 
 
 def eventually(
-    holds: Callable[[], Any], *, seconds: float = 15, told: Callable[[], Any] = lambda: "", every: float = 0.02
+    holds: Callable[[], Any], *, seconds: float = 60, told: Callable[[], Any] = lambda: "", every: float = 0.02
 ) -> float:
     """Until it holds; the seconds that took."""
     started = time.monotonic()

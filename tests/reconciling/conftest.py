@@ -63,6 +63,15 @@ class Place:
         found: dict[str, Any] = answer.json()
         return found
 
+    def rolling(self) -> bool:
+        """Whether pods are still to come: also where nobody says Reconciling, because the Workspace is Stalled."""
+        return any(
+            one["status"].get("observedGeneration", 0) < one["metadata"]["generation"]
+            or {one["status"].get(count, 0) for count in ("replicas", "updatedReplicas", "availableReplicas")}
+            != {one["spec"]["replicas"]}
+            for one in (*self.list("deployments"), *self.list("statefulsets"))
+        )
+
     def apply(self, *manifests: dict[str, Any]) -> str:
         """As kubectl apply; what it warned of."""
         text = yaml.safe_dump_all(manifests)
@@ -100,12 +109,34 @@ class Place:
                 return one["status"], one["reason"]
         return "", ""
 
-    def becomes(self, type_: str, status: str, reason: str, name: str = "research", seconds: float = 15) -> None:
+    def becomes(self, type_: str, status: str, reason: str, name: str = "research", seconds: float = 60) -> None:
         eventually(
             lambda: self.condition(type_, name) == (status, reason),
             seconds=seconds,
             told=lambda: (self.get("workspaces", name) or {}).get("status"),
         )
+
+    def stays_quiet(self, running: OperatorProcess) -> None:
+        """Nothing is written any more: not by what is still to come, and not by a pass over everything."""
+        seen = running.writes()
+
+        def settled() -> bool:
+            nonlocal seen
+            before, seen = seen, running.writes()
+            found = [
+                one["type"] for each in self.list("workspaces") for one in each.get("status", {}).get("conditions", ())
+            ]
+            return before == seen and "Reconciling" not in found and not self.rolling()
+
+        time.sleep(0.5)
+        eventually(settled, every=1.5, seconds=60, told=running.tail)
+        before = running.writes()
+        for workspace in self.list("workspaces"):
+            passes = running.passes()
+            poke = {"metadata": {"labels": {"poke": secrets.token_hex(4)}}}
+            self.patch("workspaces", workspace["metadata"]["name"], poke)
+            eventually(lambda passes=passes: running.passes() > passes, told=running.tail)
+        assert running.writes() == before, running.tail()
 
 
 def manifest(kind: str, name: str, spec: dict[str, Any], annotations: dict[str, str] | None = None) -> dict[str, Any]:
@@ -125,29 +156,6 @@ def operator(place: Place, tmp_path: Path) -> Iterator[OperatorProcess]:
     with OperatorProcess(place.control_plane.kubeconfig, place.namespace, tmp_path / "operator.log") as running:
         yield running
         if running.running:
-            assert_quiet(place, running)
+            place.stays_quiet(running)
     assert "Traceback" not in running.log.read_text(), running.tail()
     assert "canary" not in running.log.read_text()
-
-
-def assert_quiet(place: Place, running: OperatorProcess) -> None:
-    """Nothing is written any more: not by what is still to come, and not by a pass that looks at everything again."""
-    seen = running.writes()
-
-    def settled() -> bool:
-        nonlocal seen
-        before, seen = seen, running.writes()
-        found = [
-            one["type"] for each in place.list("workspaces") for one in each.get("status", {}).get("conditions", ())
-        ]
-        return before == seen and "Reconciling" not in found
-
-    time.sleep(0.5)
-    eventually(settled, every=1.5, seconds=60, told=running.tail)
-    before = running.writes()
-    for workspace in place.list("workspaces"):
-        passes = running.passes()
-        poke = {"metadata": {"labels": {"poke": secrets.token_hex(4)}}}
-        place.patch("workspaces", workspace["metadata"]["name"], poke)
-        eventually(lambda passes=passes: running.passes() > passes, told=running.tail)
-    assert running.writes() == before, running.tail()

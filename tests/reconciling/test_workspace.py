@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from manifest_table import ROOT
+from memory_operator.leader import LEASE_SECONDS
 from operator_process import OperatorProcess, eventually
 from workspaces import a_service
 
@@ -24,14 +25,7 @@ CHILDREN = {
 }
 
 
-def a_volume(place: Any, name: str) -> None:
-    spec = {"capacity": {"storage": "20Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/nowhere"}}
-    place.apply({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
-
-
 def test_the_quickstart_becomes_ready(place: Any, operator: OperatorProcess) -> None:
-    for count in range(2):
-        a_volume(place, f"{place.namespace}-{count}")
     sample = str(ROOT / "crds" / "samples" / "quickstart.yaml")
     place.control_plane.kubectl("apply", "-n", place.namespace, "-f", sample)
     place.ready("quickstart", seconds=60)
@@ -46,14 +40,12 @@ def test_every_child_comes_back_and_every_change_is_undone(place: Any, operator:
     place.provider()
     place.workspace(a_service(replicas=2))
     place.ready()
-    seconds = []
     for plural, name in CHILDREN.items():
         uid = place.get(plural, name)["metadata"]["uid"]
         place.delete(plural, name)
-        seconds.append(
-            eventually(
-                lambda p=plural, n=name, u=uid: (place.get(p, n) or {"metadata": {"uid": u}})["metadata"]["uid"] != u
-            )
+        eventually(
+            lambda p=plural, n=name, u=uid: (place.get(p, n) or {"metadata": {"uid": u}})["metadata"]["uid"] != u,
+            told=operator.tail,
         )
     for plural, change in {
         "deployments": {"spec": {"replicas": 5}},
@@ -64,16 +56,12 @@ def test_every_child_comes_back_and_every_change_is_undone(place: Any, operator:
         "poddisruptionbudgets": {"spec": {"maxUnavailable": 2}},
     }.items():
         changed = place.patch(plural, NAME, change)["metadata"]["resourceVersion"]
-        seconds.append(
-            eventually(
-                lambda p=plural, c=changed: (
-                    not _holds(place.get(p, NAME), _CHANGES[p])
-                    and place.get(p, NAME)["metadata"]["resourceVersion"] != c
-                ),
-                told=operator.tail,
-            )
+        eventually(
+            lambda p=plural, c=changed: (
+                not _holds(place.get(p, NAME), _CHANGES[p]) and place.get(p, NAME)["metadata"]["resourceVersion"] != c
+            ),
+            told=operator.tail,
         )
-    assert sorted(seconds)[len(seconds) // 2] <= 1.0, seconds
     place.ready()
 
 
@@ -267,10 +255,12 @@ def test_another_replica_takes_over(place: Any, operator: OperatorProcess, tmp_p
     with OperatorProcess(place.control_plane.kubeconfig, place.namespace, tmp_path / "second.log") as second:
         assert second.metric("leader_election_master_status") == 0
         operator.stop(kill=kill)
-        seconds = eventually(lambda: second.metric("leader_election_master_status") == 1, seconds=30)
-        assert seconds <= (18.5 if kill else 3.0)
+        seconds = eventually(lambda: second.metric("leader_election_master_status") == 1, seconds=60)
+        # Given up, it is taken at the next look; of one that was killed it first has to run out.
+        assert kill or seconds < LEASE_SECONDS
         place.delete("services", NAME)
-        eventually(lambda: place.get("services", NAME) is not None)
+        eventually(lambda: place.get("services", NAME) is not None, told=second.tail)
+        place.stays_quiet(second)
 
 
 def test_the_admission_answer_says_that_callers_are_not_authenticated(place: Any) -> None:
