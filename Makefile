@@ -28,7 +28,7 @@ test: cluster-build $(VENV)/dev.stamp ## install what the tests need and run eve
 cluster-build: $(VENV)/bin/uv
 	@$(BIN)/python -m tests.cluster.build --in-background
 
-apiserver: $(VENV)/dev.stamp ## a real Kubernetes API server on loopback with pods that seem to run and our CRDs, detached
+apiserver: $(VENV)/dev.stamp ## a real Kubernetes API server on loopback with our CRDs, the operator, and pods that seem to run, detached
 	@$(BIN)/python -m tests.cluster
 
 apiserver-down: ## remove what `make apiserver` started

@@ -27,6 +27,7 @@ class Settings(BaseSettings):
     )
     policy_file: Path | None = Field(None, description="MemoryPolicy manifest; watched for edits")
     provider_file: Path | None = Field(None, description="Provider manifest of the embedder")
+    config_file: Path | None = Field(None, description="what the operator rendered; in place of both manifests")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="least severe level logged")
 
     def resolved_database_url(self) -> str:

@@ -49,10 +49,6 @@ def _policy_field(name: str) -> Callable[[], bool]:
     return lambda: name in _spec("MemoryPolicy")
 
 
-def _kind(kind: str) -> Callable[[], bool]:
-    return lambda: kind in CRDS
-
-
 def _path(path: str) -> Callable[[], bool]:
     return (ROOT / path).exists
 
@@ -76,7 +72,6 @@ FEATURES: dict[str, Callable[[], bool]] = {
     "reinforcement": _field("Save", "dedup"),
     "consolidation": _policy_field("consolidation"),
     "backup": _path("memory_api/cli/backup.py"),
-    "workspace operator": _kind("Workspace"),
     "mcp": _path("memory_api/mcp"),
     "injection scan": _field("MemoryOut", "flagged"),
     "policy conditions": _path("operator/memory_operator/reconcile/memorypolicy.py"),

@@ -10,9 +10,10 @@ from memory_api.cli.serving import Ports, bound, serve, stop_signals
 from memory_api.db.engine import create_engine
 from memory_api.db.migrate import migrate
 from memory_api.db.pooler import Pooler
+from memory_api.embedding.provider import ProviderConfig
 from memory_api.errors import ConfigurationError
-from memory_api.manifests import PolicySource, load_provider, secret_value
-from memory_api.settings import load_settings
+from memory_api.manifests import PolicySource, config_policy, config_provider, load_provider, secret_value
+from memory_api.settings import Settings, load_settings
 from memory_api.telemetry import configure_logs
 
 
@@ -34,12 +35,7 @@ def run_serve(
     settings = load_settings()
     refuse_open_address(host, insecure=insecure)
     configure_logs(settings.log_level)
-    if settings.provider_file is None:
-        raise ConfigurationError(
-            "no embedding Provider: set KEEPSAKE_PROVIDER_FILE to a Provider manifest (crds/samples has some)"
-        )
-    provider = load_provider(settings.provider_file, secret_value)
-    policy = PolicySource(settings.policy_file) if settings.policy_file else None
+    provider, policy = _configured(settings)
     with bound(Ports.beside(host, port, health_port, metrics_port)) as listeners:
 
         async def run() -> None:
@@ -55,6 +51,19 @@ def run_serve(
                 await serve(memory_api, listeners, stop)
 
         asyncio.run(run())
+
+
+def _configured(settings: Settings) -> tuple[ProviderConfig, PolicySource | None]:
+    """Provider and policy: from the operator's file, else from manifests."""
+    if settings.config_file is not None:
+        provider = config_provider(settings.config_file, secret_value)
+        return provider, PolicySource(settings.config_file, load=config_policy)
+    if settings.provider_file is None:
+        raise ConfigurationError(
+            "no embedding Provider: set KEEPSAKE_PROVIDER_FILE to a Provider manifest (crds/samples has some)"
+        )
+    policy = PolicySource(settings.policy_file) if settings.policy_file else None
+    return load_provider(settings.provider_file, secret_value), policy
 
 
 def run_migrate() -> None:

@@ -7,6 +7,7 @@ create. cel-python brings the language; the string functions that Kubernetes add
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,13 @@ _RULES = "x-kubernetes-validations"
 _OLD_SELF = re.compile(r"\boldSelf\b")
 _REASONS = {"FieldValueRequired": "Required value", "FieldValueForbidden": "Forbidden"}
 
+_SUFFIXES = {
+    "": Decimal(1),
+    "m": Decimal("0.001"),
+    **{letter: Decimal(1000) ** power for power, letter in enumerate("kMGT", 1)},
+    **{f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGT", 1)},
+}
+
 
 def _find(text: celtypes.StringType, pattern: celtypes.StringType) -> celtypes.StringType:
     found = re2.search(str(pattern), str(text))
@@ -33,7 +41,22 @@ def _replace(text: celtypes.StringType, old: celtypes.StringType, new: celtypes.
     return celtypes.StringType(str(text).replace(str(old), str(new)))
 
 
-FUNCTIONS: dict[str, CELFunction] = {"find": _find, "replace": _replace}
+def _quantity(text: celtypes.StringType) -> celtypes.DoubleType:
+    """An amount such as 500m or 1Gi as a number; the schema's patterns let nothing else pass."""
+    digits = str(text).rstrip("".join(_SUFFIXES))
+    return celtypes.DoubleType(Decimal(digits) * _SUFFIXES[str(text)[len(digits) :]])
+
+
+def _compare_to(left: celtypes.DoubleType, right: celtypes.DoubleType) -> celtypes.IntType:
+    return celtypes.IntType((left > right) - (left < right))
+
+
+FUNCTIONS: dict[str, CELFunction] = {
+    "find": _find,
+    "replace": _replace,
+    "quantity": _quantity,
+    "compareTo": _compare_to,
+}
 
 
 def rule_problems(value: Any, schema: Schema, path: Path = ()) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 GROUP = "keepsake.dev"
 VERSION = "v1alpha1"
-_PLURALS = {"MemoryPolicy": "memorypolicies", "Provider": "providers"}
+_PLURALS = {"MemoryPolicy": "memorypolicies", "Provider": "providers", "Workspace": "workspaces"}
 _ROOT_FIELDS = ("apiVersion", "kind", "metadata")
 
 

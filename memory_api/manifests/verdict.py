@@ -23,7 +23,15 @@ def admitted(path: FilePath, kind: str) -> dict[str, Any]:
     Raises:
         ManifestError: every problem, with its line.
     """
-    document = _the_one(read_documents(path), kind)
+    return judged(_the_one(read_documents(path), kind), kind)
+
+
+def judged(document: Document, kind: str) -> dict[str, Any]:
+    """The same for a document that is read already.
+
+    Raises:
+        ManifestError: every problem, with its line.
+    """
     schema, data = schema_of(kind), document.data
     _refuse(document, _strict_problems(document, kind))
     drop_nulls(data, schema)

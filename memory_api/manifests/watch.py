@@ -36,6 +36,7 @@ class PolicySource:
         self,
         path: Path,
         *,
+        load: Callable[[Path], Policy] = load_policy,
         interval: float = 0.5,
         on_change: Callable[[Policy], None] | None = None,
         clock: Callable[[], datetime] = _now,
@@ -46,11 +47,12 @@ class PolicySource:
             ManifestError: at the start there is no last good policy to go on with.
         """
         self._path = path
+        self._load = load
         self._interval = interval
         self._on_change = on_change
         self._clock = clock
         self._seen = _digest(path)
-        self.policy = load_policy(path)
+        self.policy = load(path)
         self.error: str | None = None
         self.since = clock()
 
@@ -71,7 +73,7 @@ class PolicySource:
             return None
         outcome: Policy | ManifestError
         try:
-            outcome = load_policy(self._path)
+            outcome = self._load(self._path)
         except ManifestError as error:
             outcome = error
         return (digest, outcome) if _digest(self._path) == digest else None

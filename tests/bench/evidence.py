@@ -58,8 +58,9 @@ def shipped_policies() -> dict[str, dict[str, Any]]:
     """The MemoryPolicy samples by name, without half-lives and renamed, so that engine-status tells them apart."""
     found = {}
     for path in sorted(_SAMPLES.glob("*.yaml")):
+        # The quickstart's policy is the default's, beside other kinds.
         for manifest in yaml.safe_load_all(path.read_text(encoding="utf-8")):
-            if manifest["kind"] == "MemoryPolicy":
+            if manifest["kind"] == "MemoryPolicy" and path.stem != "quickstart":
                 name = manifest["metadata"]["name"]
                 manifest["metadata"]["name"] = f"bench-{name}"
                 manifest.setdefault("spec", {}).setdefault("recall", {})["halfLife"] = _NO_DECAY

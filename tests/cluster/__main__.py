@@ -14,15 +14,21 @@ from tests.cluster.programs import obtain_programs
 ROOT = Path(__file__).parents[2]
 # Of this checkout alone: another checkout has its own.
 DEFAULT_FOLDER = ROOT / ".keepsake" / "apiserver"
-PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "volumes")
+OPERATOR = "keepsake-operator"
 
 
 def start_operator(control_plane: ControlPlane) -> None:
-    """Run the operator as a process of the control plane. The one place to do it; there is no operator yet.
-
-    `control_plane.processes.start("keepsake-operator", [...], env={"KUBECONFIG": str(control_plane.kubeconfig)})` has
-    it stopped and removed with everything else; its log is in `control_plane.processes.logs`.
-    """
+    """Run the operator, unless it runs already; it ends with the control plane. Its log is beside the others."""
+    if control_plane.processes.running(OPERATOR):
+        return
+    control_plane.processes.stop(OPERATOR)
+    control_plane.run_module(
+        OPERATOR,
+        "memory_operator.app",
+        KUBECONFIG=str(control_plane.kubeconfig),
+        KEEPSAKE_OPERATOR_PORT="0",
+    )
 
 
 def up(folder: Path) -> ControlPlane:
@@ -41,6 +47,7 @@ def up(folder: Path) -> ControlPlane:
     try:
         control_plane.run_pods()
         control_plane.apply_crds()
+        control_plane.apply_admission()
     except BaseException:
         control_plane.stop()
         raise
@@ -71,6 +78,7 @@ def main() -> int:
         print(problem, file=sys.stderr)
         return 2 if isinstance(problem, MissingNeedError) else 1
     print(f"Kubernetes API server: {control_plane.url} (remove it again with: make apiserver-down)")
+    print(f"keepsake-operator runs; its log: {control_plane.processes.logs / OPERATOR}.log")
     print(f"kubectl and helm: {control_plane.programs.clients}")
     print(f"export KUBECONFIG={control_plane.kubeconfig}")
     return 0

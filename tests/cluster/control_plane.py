@@ -5,9 +5,11 @@ ports and files it has is written down in its folder, so that another process ca
 """
 
 import json
+import os
 import shutil
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +24,8 @@ from tests.cluster.processes import Keeper, Processes
 from tests.cluster.programs import Programs
 from tests.serving_process import free_port
 
-CRDS = Path(__file__).parents[2] / "crds"
+ROOT = Path(__file__).parents[2]
+CRDS = ROOT / "crds"
 FAKE_NODE = "fake-node"
 
 
@@ -106,7 +109,7 @@ class ControlPlane:
         self.start_apiserver()
 
     def run_pods(self) -> None:
-        """Add the scheduler, kwok and its fake node: pods get scheduled and seem to run. Twice is once."""
+        """Add the scheduler, kwok, its fake node and volumes: pods get scheduled and seem to run. Twice is once."""
         if self.processes.running("kwok"):
             return
         self._run_kube("kube-scheduler", launch.scheduler(self.folder))
@@ -114,14 +117,25 @@ class ControlPlane:
         printed = subprocess.run([kwok / "kwok-stages"], check=True, capture_output=True, text=True)
         (self.folder / "stages.yaml").write_text(printed.stdout)
         self._run("kwok", launch.kwok(self.folder), kwok / "kwok")
+        self.run_module("volumes", "tests.cluster.volumes", str(self.folder))
         self.kubectl("apply", "--server-side", "-f", "-", text=yaml.safe_dump(launch.fake_node(FAKE_NODE)))
         self.kubectl("wait", "--for=condition=Ready", f"node/{FAKE_NODE}", "--timeout=60s")
+
+    def run_module(self, name: str, module: str, *arguments: str, **environment: str) -> None:
+        """Run a program of this repository beside the control plane, by the Python that runs this."""
+        path = os.pathsep.join(str(ROOT / part) for part in ("", "operator"))
+        env = {"PYTHONPATH": path, **environment}
+        self.processes.start(name, [sys.executable, "-m", module, *arguments], env=env)
 
     def apply_crds(self, folder: Path = CRDS) -> None:
         """Install the CRDs and wait until their kinds are served."""
         files = [f"--filename={path}" for path in sorted(folder.glob("*.yaml"))]
         self.kubectl("apply", "--server-side", *files)
         self.kubectl("wait", "--for=condition=Established", "--timeout=60s", *files)
+
+    def apply_admission(self, folder: Path = CRDS / "admission") -> None:
+        """Install the policies that warn."""
+        self.kubectl("apply", "--server-side", f"--filename={folder}")
 
     # -- ways in ------------------------------------------------------------------------------------------------
 

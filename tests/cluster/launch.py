@@ -5,11 +5,12 @@ from typing import Any
 
 SERVICE_ADDRESSES = "10.96.0.0/16"
 FIRST_SERVICE_ADDRESS = "10.96.0.1"
-# Users of the parts (below `system:`) and their groups; kwok plays the kubelet of its nodes.
+# Users of the parts (below `system:`) and their groups; kwok plays the kubelet of its nodes, volumes the storage.
 CLIENTS: dict[str, tuple[str, ...]] = {
     "kube-controller-manager": (),
     "kube-scheduler": (),
     "kwok": ("system:masters",),
+    "volumes": ("system:masters",),
 }
 # One line for each answered request, without bodies; watches also when they begin.
 _AUDIT_POLICY = """\
@@ -17,7 +18,8 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-- {level: None, users: ["system:apiserver", "system:kube-controller-manager", "system:kube-scheduler", "system:kwok"]}
+- {level: None, users: ["system:apiserver", "system:kube-controller-manager", "system:kube-scheduler"]}
+- {level: None, users: ["system:kwok", "system:volumes"]}
 - {level: None, userGroups: ["system:serviceaccounts:kube-system"]}
 - {level: None, nonResourceURLs: ["/readyz*", "/livez*", "/healthz*"]}
 - {level: Metadata}

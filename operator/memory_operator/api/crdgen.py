@@ -13,9 +13,10 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
-from memory_operator.api.group import CATEGORY, GROUP, MEMORY_POLICY, PROVIDER, VERSION, Resource
+from memory_operator.api.group import CATEGORY, GROUP, MEMORY_POLICY, PROVIDER, VERSION, WORKSPACE, Resource
 from memory_operator.api.memorypolicy import MemoryPolicy
 from memory_operator.api.provider import Provider
+from memory_operator.api.workspace import Workspace
 
 Json = dict[str, Any]
 
@@ -73,6 +74,18 @@ KINDS: tuple[tuple[Resource, type[BaseModel], tuple[Column, ...]], ...] = (
             Column("Dimensions", ".spec.embedding.dimensions", "integer", "Numbers in a vector, where declared."),
             *_STATE,
             Column("URL", ".spec.baseURL", description="Address of the server.", wide_only=True),
+            _AGE,
+        ),
+    ),
+    (
+        WORKSPACE,
+        Workspace,
+        (
+            *_STATE,
+            Column("URL", ".status.services[0].url", description="Where its first service is reached."),
+            Column("Database", ".status.services[0].database", description="Of the first service.", wide_only=True),
+            Column("Model", ".status.services[0].model", description="Of the first service.", wide_only=True),
+            Column("Message", f"{_READY}.message", description="Why, as a sentence.", wide_only=True),
             _AGE,
         ),
     ),

@@ -29,3 +29,22 @@ class Resource:
 
 MEMORY_POLICY = Resource("MemoryPolicy", "memorypolicies", "mp", "Cluster")
 PROVIDER = Resource("Provider", "providers", "mprov", "Namespaced")
+WORKSPACE = Resource("Workspace", "workspaces", "mws", "Namespaced")
+
+MANAGER = "keepsake-operator"
+STATUS_MANAGER = "keepsake-operator-status"
+
+# Labels and annotations on what the operator makes.
+LABEL_WORKSPACE = f"{GROUP}/workspace"
+LABEL_WORKSPACE_UID = f"{GROUP}/workspace-uid"
+LABEL_SERVICE = f"{GROUP}/service"
+ANNOTATION_APPLIED = f"{GROUP}/applied"
+ANNOTATION_DELETION_POLICY = f"{GROUP}/deletion-policy"
+ANNOTATION_TEMPLATE = f"{GROUP}/template"
+ANNOTATION_SECRETS = f"{GROUP}/secrets"
+ANNOTATION_PROVIDER = f"{GROUP}/provider"
+
+# Annotations that people set on a Workspace.
+ANNOTATION_PAUSED = f"{GROUP}/paused"
+ANNOTATION_RESTARTED_AT = f"{GROUP}/restarted-at"
+ANNOTATION_ROLLOUT_RESUME = f"{GROUP}/rollout-resume"

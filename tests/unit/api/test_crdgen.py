@@ -8,13 +8,19 @@ import yaml
 
 from manifest_table import ROOT
 from memory_operator.api.crdgen import KINDS, main, render, write
-from memory_operator.api.group import MEMORY_POLICY, PROVIDER, Resource
+from memory_operator.api.group import MEMORY_POLICY, PROVIDER, WORKSPACE, Resource
 from memory_operator.api.memorypolicy import MemoryPolicy
 from memory_operator.api.provider import Provider
+from memory_operator.api.workspace import Workspace
 
 CRDS = ROOT / "crds"
 LARGEST = 60 * 1024
-RESOURCES = (MEMORY_POLICY, PROVIDER)
+RESOURCES = (MEMORY_POLICY, PROVIDER, WORKSPACE)
+SMALLEST: dict[str, Any] = {
+    "MemoryPolicy": {},
+    "Provider": {"type": "mock"},
+    "Workspace": {"services": [{"name": "a", "memory": {"database": {"managed": {}}}}]},
+}
 
 
 def crd(resource: Resource) -> dict[str, Any]:
@@ -44,7 +50,7 @@ def test_the_committed_file_is_what_make_crds_writes(resource: Any, model: Any, 
 
 
 def test_generation_writes_one_small_file_for_each_kind(tmp_path: Path) -> None:
-    assert [path.name for path in write(tmp_path)] == ["memorypolicies.yaml", "providers.yaml"]
+    assert [path.name for path in write(tmp_path)] == ["memorypolicies.yaml", "providers.yaml", "workspaces.yaml"]
     assert all(path.stat().st_size <= LARGEST for path in tmp_path.iterdir())
     assert main([]) == 2
 
@@ -52,7 +58,11 @@ def test_generation_writes_one_small_file_for_each_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.kind)
 def test_names_are_those_of_the_contract(resource: Resource) -> None:
     spec = crd(resource)["spec"]
-    short = {"MemoryPolicy": ("mp", "Cluster"), "Provider": ("mprov", "Namespaced")}[resource.kind]
+    short = {
+        "MemoryPolicy": ("mp", "Cluster"),
+        "Provider": ("mprov", "Namespaced"),
+        "Workspace": ("mws", "Namespaced"),
+    }[resource.kind]
     assert (spec["names"]["shortNames"], spec["scope"]) == ([short[0]], short[1])
     assert spec["names"]["categories"] == ["memory"]
     assert spec["group"] == "keepsake.dev"
@@ -84,14 +94,21 @@ def test_every_field_explains_itself(resource: Resource) -> None:
             assert node.get("description", "").endswith("."), path
 
 
-@pytest.mark.parametrize(("resource", "model"), [(MEMORY_POLICY, MemoryPolicy), (PROVIDER, Provider)])
+@pytest.mark.parametrize(
+    ("resource", "model"), [(MEMORY_POLICY, MemoryPolicy), (PROVIDER, Provider), (WORKSPACE, Workspace)]
+)
 def test_the_models_hold_the_defaults_that_the_schema_fills_in(resource: Resource, model: Any) -> None:
-    spec = {} if resource is MEMORY_POLICY else {"type": "mock"}
+    spec = SMALLEST[resource.kind]
     dumped = model.model_validate({"spec": spec}).model_dump(by_alias=True, exclude_none=True)["spec"]
-    assert dumped == {**filled(root_schema(resource)["properties"]["spec"]), **spec}
+    assert dumped == filled(root_schema(resource)["properties"]["spec"], spec)
 
 
-def filled(node: dict[str, Any]) -> Any:
-    if node["type"] != "object":
-        return node["default"]
-    return {name: filled(part) for name, part in node["properties"].items() if "default" in part}
+def filled(node: dict[str, Any], value: Any) -> Any:
+    """What the API server makes of `value`: defaults filled in, from the outside to the inside."""
+    if isinstance(value, list):
+        return [filled(node["items"], item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    parts = node["properties"]
+    whole = {**{name: part["default"] for name, part in parts.items() if "default" in part}, **value}
+    return {name: filled(parts[name], part) for name, part in whole.items()}

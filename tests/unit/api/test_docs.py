@@ -8,7 +8,7 @@ import yaml
 
 from manifest_table import ROOT
 
-PAGES = {"memorypolicies": "memorypolicy.md", "providers": "provider.md"}
+PAGES = {"memorypolicies": "memorypolicy.md", "providers": "provider.md", "workspaces": "workspace.md"}
 
 
 def leaves(node: dict[str, Any], path: str) -> dict[str, Any]:

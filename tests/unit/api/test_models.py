@@ -8,17 +8,18 @@ import yaml
 from manifest_table import ROOT, rows
 from memory_operator.api.memorypolicy import MemoryPolicy
 from memory_operator.api.provider import Provider
+from memory_operator.api.workspace import Workspace
 
-MODELS: dict[str, Any] = {"MemoryPolicy": MemoryPolicy, "Provider": Provider}
+MODELS: dict[str, Any] = {"MemoryPolicy": MemoryPolicy, "Provider": Provider, "Workspace": Workspace}
 SAMPLES = sorted((ROOT / "crds" / "samples").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_every_sample_is_read(path: Any) -> None:
-    manifest = yaml.safe_load(path.read_text(encoding="utf-8"))
-    model = MODELS[manifest["kind"]].model_validate(manifest)
-    written = model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
-    assert written["spec"] == manifest["spec"]
+    for manifest in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+        model = MODELS[manifest["kind"]].model_validate(manifest)
+        written = model.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+        assert written["spec"] == manifest["spec"]
 
 
 def test_every_row_that_stores_fields_is_read() -> None:

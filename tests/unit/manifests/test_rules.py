@@ -36,12 +36,12 @@ def test_a_rule_can_point_at_the_field_and_give_the_reason() -> None:
 
 def test_every_rule_of_the_crds_runs_on_an_empty_section_and_uses_known_functions() -> None:
     """The API server tries the rules of a section on its default `{}`, and refuses the CRD when one fails."""
-    for kind in ("MemoryPolicy", "Provider"):
+    for kind in ("MemoryPolicy", "Provider", "Workspace"):
         for section in sections(schema_of(kind)):
             if section.get("default") == {}:
                 own = {"x-kubernetes-validations": section.get("x-kubernetes-validations", [])}
                 assert list(rule_problems({}, own)) == []
-    assert set(FUNCTIONS) == {"find", "replace"}
+    assert set(FUNCTIONS) == {"find", "replace", "quantity", "compareTo"}
 
 
 def sections(node: dict[str, Any]) -> list[dict[str, Any]]:

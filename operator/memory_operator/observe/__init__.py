@@ -1,0 +1,1 @@
+"""What live objects say. Pure: no I/O, no clock."""
