@@ -51,11 +51,15 @@ class MemoryApi:
         reembed: bool = False,
     ) -> None:
         self.metrics = Metrics()
-        self.standing = Standing(policy_error=lambda: policy.error if policy else None)
+        self.standing = Standing(policy=policy)
         self.api = api_app(self.standing, self.metrics)
         self.health = status.health_app(self.standing, self.metrics)
         self.metrics_app = metrics_app(self.standing, self.metrics)
         self.metrics.policy_valid.set_function(lambda: 0 if policy and policy.error else 1)
+        if policy and policy.config_map:
+            watch = policy.config_map
+            self.metrics.policy_followed.set_function(lambda: 1 if watch.following else 0)
+            watch.on_fault = lambda fault: self.metrics.policy_watch_faults.labels(fault).inc()
         self.fatal: Exception | None = None
         self.ended = asyncio.Event()
         self._settings = settings

@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memory_api.errors import ConfigurationError
+from memory_api.manifests.service_account import FOLDER
 
 
 class Settings(BaseSettings):
@@ -28,6 +29,9 @@ class Settings(BaseSettings):
     policy_file: Path | None = Field(None, description="MemoryPolicy manifest; watched for edits")
     provider_file: Path | None = Field(None, description="Provider manifest of the embedder")
     config_file: Path | None = Field(None, description="what the operator rendered; in place of both manifests")
+    config_map: str = Field("", max_length=253, description="ConfigMap that the file comes from; unset: only the file")
+    config_map_seconds: float = Field(300, ge=1, description="longest time between two readings of the ConfigMap")
+    service_account_dir: Path = Field(FOLDER, description="folder with ca.crt, token and namespace of this pod")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="least severe level logged")
 
     def resolved_database_url(self) -> str:

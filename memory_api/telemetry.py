@@ -112,7 +112,16 @@ class Metrics:
             "1 while the policy file holds; 0 while the last good one is kept.",
             registry=self.registry,
         )
+        self.policy_followed = Gauge(
+            "keepsake_policy_followed",
+            "1 while edits of the policy are heard of; 0 while the API server does not tell.",
+            registry=self.registry,
+        )
+        self.policy_watch_faults = Counter(
+            "keepsake_policy_watch_faults", "Failed tries to follow the policy.", ["fault"], registry=self.registry
+        )
         self.ready = Gauge("keepsake_ready", "1 while /readyz answers 200.", registry=self.registry)
         self.policy_valid.set(1)
+        self.policy_followed.set(1)
         for state in ("pending", "failed"):
             self.queue.labels(state)

@@ -10,9 +10,18 @@ from memory_api.cli.serving import Ports, bound, serve, stop_signals
 from memory_api.db.engine import create_engine
 from memory_api.db.migrate import migrate
 from memory_api.db.pooler import Pooler
+from memory_api.domain.policy import Policy
 from memory_api.embedding.provider import ProviderConfig
 from memory_api.errors import ConfigurationError
-from memory_api.manifests import PolicySource, config_policy, config_provider, load_provider, secret_value
+from memory_api.manifests import (
+    ConfigMapWatch,
+    PolicySource,
+    ServiceAccount,
+    config_policy_in,
+    config_provider,
+    load_provider,
+    secret_value,
+)
 from memory_api.settings import Settings, load_settings
 from memory_api.telemetry import configure_logs
 
@@ -57,13 +66,26 @@ def _configured(settings: Settings) -> tuple[ProviderConfig, PolicySource | None
     """Provider and policy: from the operator's file, else from manifests."""
     if settings.config_file is not None:
         provider = config_provider(settings.config_file, secret_value)
-        return provider, PolicySource(settings.config_file, load=config_policy)
+        source = PolicySource(
+            settings.config_file, read=config_policy_in, config_map=_config_map(settings), otherwise=Policy()
+        )
+        return provider, source
     if settings.provider_file is None:
         raise ConfigurationError(
             "no embedding Provider: set KEEPSAKE_PROVIDER_FILE to a Provider manifest (crds/samples has some)"
         )
     policy = PolicySource(settings.policy_file) if settings.policy_file else None
     return load_provider(settings.provider_file, secret_value), policy
+
+
+def _config_map(settings: Settings) -> ConfigMapWatch | None:
+    """Where the file comes from, which is faster to tell of an edit than the mounted file."""
+    if not settings.config_map or settings.config_file is None:
+        return None
+    account = ServiceAccount.of_this_pod(settings.service_account_dir)
+    return ConfigMapWatch(
+        account, settings.config_map, settings.config_file.name, round_seconds=settings.config_map_seconds
+    )
 
 
 def run_migrate() -> None:

@@ -203,6 +203,8 @@ class PolicyOut(_Out):
     name: str
     state: str
     error: str | None
+    watch_fault: str | None
+    may_merge: bool
 
 
 class EngineStatusOut(MemoryHealthOut):

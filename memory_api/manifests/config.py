@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from memory_api.domain.policy import Policy
 from memory_api.embedding.provider import ProviderConfig
 from memory_api.errors import ManifestError
-from memory_api.manifests.document import Document, read_documents
+from memory_api.manifests.document import Document, documents_in, read_bytes
 from memory_api.manifests.policy import policy_of
 from memory_api.manifests.provider import Secrets, provider_of
 from memory_api.manifests.verdict import API_VERSION, judged
@@ -27,10 +27,19 @@ def config_policy(path: Path) -> Policy:
     Raises:
         ManifestError: a file that breaks the contract, or a policy that the API server would refuse.
     """
-    content = _content(path)
+    return config_policy_in(read_bytes(path), str(path))
+
+
+def config_policy_in(raw: bytes, source: str) -> Policy:
+    """The same for what was read already; `source` is what messages call it.
+
+    Raises:
+        ManifestError: as `config_policy`.
+    """
+    content = _content(raw, source)
     if "policy" not in content:
         return Policy()
-    return policy_of(_manifest(path, content["policy"], "MemoryPolicy"))
+    return policy_of(_manifest(source, content["policy"], "MemoryPolicy"))
 
 
 def config_provider(path: Path, secrets: Secrets) -> ProviderConfig:
@@ -40,22 +49,23 @@ def config_provider(path: Path, secrets: Secrets) -> ProviderConfig:
         ManifestError: a file that breaks the contract, or a Provider that the API server would refuse.
         ConfigurationError: a credential that is not there or cannot be an API key.
     """
-    return provider_of(_manifest(path, _content(path)["provider"], "Provider"), secrets)
+    content = _content(read_bytes(path), str(path))
+    return provider_of(_manifest(str(path), content["provider"], "Provider"), secrets)
 
 
-def _manifest(path: Path, part: dict[str, Any], kind: str) -> dict[str, Any]:
+def _manifest(source: str, part: dict[str, Any], kind: str) -> dict[str, Any]:
     data = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": part["name"]}, "spec": part["spec"]}
-    return judged(Document(f"{path} ({kind} {part['name']})", data, {}), kind)
+    return judged(Document(f"{source} ({kind} {part['name']})", data, {}), kind)
 
 
-def _content(path: Path) -> dict[str, Any]:
-    documents = read_documents(path)
+def _content(raw: bytes, source: str) -> dict[str, Any]:
+    documents = documents_in(raw, source)
     if len(documents) != 1:
-        raise ManifestError(str(path), [("", "must hold exactly one document")])
+        raise ManifestError(source, [("", "must hold exactly one document")])
     problems = sorted(_validator().iter_errors(documents[0].data), key=lambda error: list(map(str, error.path)))
     if problems:
         raise ManifestError(
-            str(path),
+            source,
             [(".".join(map(str, error.path)), f"breaks the contract: {error.validator}") for error in problems],
         )
     return documents[0].data

@@ -59,8 +59,29 @@ def read_documents(path: FilePath) -> list[Document]:
     Raises:
         ManifestError: a file that cannot be read, is no YAML, or holds something other than objects.
     """
-    source = str(path)
-    text = _read_text(path, source)
+    return documents_in(read_bytes(path), str(path))
+
+
+def read_bytes(path: FilePath) -> bytes:
+    """What the file holds; of one that is too large, no more than it takes to see that.
+
+    Raises:
+        ManifestError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise ManifestError(str(path), [("", f"cannot be read: {error.strerror}")]) from None
+
+
+def documents_in(raw: bytes, source: str) -> list[Document]:
+    """Every document that is not empty; `source` is what messages call the text.
+
+    Raises:
+        ManifestError: too large, no YAML, or something other than objects.
+    """
+    text = _text(raw, source)
     try:
         documents = [_Builder(source).document(root) for root in _compose(text)]
     except yaml.YAMLError as error:
@@ -72,12 +93,7 @@ def read_documents(path: FilePath) -> list[Document]:
     return documents
 
 
-def _read_text(path: FilePath, source: str) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ManifestError(source, [("", f"cannot be read: {error.strerror}")]) from None
+def _text(raw: bytes, source: str) -> str:
     if len(raw) > LARGEST_FILE:
         raise ManifestError(source, [("", f"the file is larger than {LARGEST_FILE // 1024} KiB")])
     try:

@@ -15,8 +15,9 @@ from memory_api.domain.policy import (
     TierRules,
     Ttl,
 )
+from memory_api.manifests.document import read_bytes
 from memory_api.manifests.quantities import duration, duration_or_none
-from memory_api.manifests.verdict import admitted
+from memory_api.manifests.verdict import admitted_in
 
 _TIERS: tuple[PolicyTier, ...] = ("user", "agent", "institutional")
 
@@ -27,7 +28,16 @@ def load_policy(path: Path) -> Policy:
     Raises:
         ManifestError: a manifest that the API server would refuse; the message names file, line, field and reason.
     """
-    return policy_of(admitted(path, "MemoryPolicy"))
+    return policy_in(read_bytes(path), str(path))
+
+
+def policy_in(raw: bytes, source: str) -> Policy:
+    """The policy in what was read already; `source` is what messages call it.
+
+    Raises:
+        ManifestError: as `load_policy`.
+    """
+    return policy_of(admitted_in(raw, source, "MemoryPolicy"))
 
 
 def policy_of(manifest: Mapping[str, Any]) -> Policy:

@@ -4,7 +4,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from memory_api.errors import ManifestError
-from memory_api.manifests.document import Document, read_documents
+from memory_api.manifests.document import Document, documents_in, read_bytes
 from memory_api.manifests.metadata import metadata_problems, unknown_metadata
 from memory_api.manifests.problem import Path, Problem, dotted
 from memory_api.manifests.rules import rule_problems
@@ -23,7 +23,16 @@ def admitted(path: FilePath, kind: str) -> dict[str, Any]:
     Raises:
         ManifestError: every problem, with its line.
     """
-    return judged(_the_one(read_documents(path), kind), kind)
+    return admitted_in(read_bytes(path), str(path), kind)
+
+
+def admitted_in(raw: bytes, source: str, kind: str) -> dict[str, Any]:
+    """The same for what was read already; `source` is what messages call it.
+
+    Raises:
+        ManifestError: every problem, with its line.
+    """
+    return judged(_the_one(documents_in(raw, source), kind), kind)
 
 
 def judged(document: Document, kind: str) -> dict[str, Any]:

@@ -60,8 +60,10 @@ async def engine_status(ctx: Context, standing: Standing) -> dict[str, Any]:
         },
         "policy": {
             "name": policy.name,
-            "state": "last good kept" if standing.policy_error() else "active",
-            "error": standing.policy_error(),
+            "state": "last good kept" if standing.policy_error else "active",
+            "error": standing.policy_error,
+            "watch_fault": standing.policy_fault,
+            "may_merge": standing.policy is None or standing.policy.may_merge,
         },
         **await memory_health(ctx, standing),
     }

@@ -1,8 +1,7 @@
 """Where this replica stands: whether it may serve, and what it has to do without."""
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -12,6 +11,7 @@ from memory_api.db.engine import reading, transaction
 from memory_api.db.store import Workspace
 from memory_api.embedding.provider import EmbeddingProvider
 from memory_api.errors import DependencyDown, ModelMismatch
+from memory_api.manifests.watch import PolicySource
 from memory_api.services.context import Context
 from memory_api.services.reembedding import PassagesOnly
 from memory_api.settings import Settings
@@ -30,7 +30,7 @@ class Standing:
     reason: str = "DatabaseUnreachable"
     context: Context | None = None
     embedding_fault: str | None = None
-    policy_error: Callable[[], str | None] = field(default=lambda: None)
+    policy: PolicySource | None = None
 
     def serving(self) -> Context:
         """The context of a claimed store.
@@ -47,11 +47,26 @@ class Standing:
         """Whether queries get no vectors because those of another model are being replaced."""
         return self.context is not None and isinstance(self.context.provider, PassagesOnly)
 
+    @property
+    def policy_error(self) -> str | None:
+        """Why the policy that was read last does not hold; while there is a reason nothing may be merged."""
+        return self.policy.error if self.policy else None
+
+    @property
+    def policy_fault(self) -> str | None:
+        """Why edits of the policy are not heard of, None while they are or there is nothing to follow."""
+        watch = self.policy.config_map if self.policy else None
+        return watch.fault if watch else None
+
     def degraded(self) -> list[str]:
         """What works less than it should, as /readyz and engine-status list it."""
         fault = "reembedding" if self.reembedding else self.embedding_fault
         said = [f"embedding:{fault}"] if fault else []
-        return [*said, "policy:invalid"] if self.policy_error() else said
+        if self.policy_error:
+            said.append("policy:invalid")
+        if self.policy_fault:
+            said.append("policy:not_followed")
+        return said
 
 
 async def claim(

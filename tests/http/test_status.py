@@ -24,7 +24,8 @@ async def test_engine_status_says_what_answers_and_why(api: Api) -> None:
     assert status["why"]
     assert status["store"]["extensions"]["vector"]
     assert status["embedding"]["model"] == "mock"
-    assert status["policy"] == {"name": "built-in", "state": "active", "error": None}
+    policy = {"name": "built-in", "state": "active", "error": None, "watch_fault": None, "may_merge": True}
+    assert status["policy"] == policy
 
 
 async def test_the_api_port_says_that_the_process_lives_and_the_health_port_that_it_may_serve(api: Api) -> None:

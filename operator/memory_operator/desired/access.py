@@ -12,12 +12,12 @@ def service_account(group: Group) -> Child:
 
 
 def role(group: Group) -> Child:
-    """Reading and following exactly one ConfigMap."""
+    """Reading and following exactly one ConfigMap. It is never listed: the watch begins at the present state."""
     rule = {
         "apiGroups": [""],
         "resources": ["configmaps"],
         "resourceNames": [group.name],
-        "verbs": ["get", "list", "watch"],
+        "verbs": ["get", "watch"],
     }
     return Child(ROLE, {"metadata": group.metadata(COMPONENT, group.name), "rules": [rule]})
 

@@ -140,6 +140,7 @@ def _environment(group: Group) -> dict[str, str]:
         "KEEPSAKE_WORKSPACE": group.owner.name,
         "KEEPSAKE_WORKSPACE_UID": group.owner.uid,
         "KEEPSAKE_CONFIG_FILE": f"{_CONFIG}/config.json",
+        "KEEPSAKE_CONFIG_MAP": group.name,
         "KEEPSAKE_DATABASE_URL_FILE": f"{_DATABASE}/url",
         "KEEPSAKE_SECRETS_DIR": _SECRETS,
     }
