@@ -18,6 +18,8 @@ Days = tuple[date, date]
 
 # A date without a year is meant in any of these years around the anchor.
 _YEARS_BACK, _YEARS_AHEAD = 30, 1
+# A question speaks of one or two times, a pasted document of any number: the first ones count, each once.
+_MOST_TIMES = 16
 
 _MONTHS = {
     name: number
@@ -73,7 +75,8 @@ def asked_times(query: str, *, now: datetime) -> list[AskedTime]:
             if days:
                 taken.append((start, AskedTime(query[start:end].strip(), tuple(_span(*span) for span in days))))
                 folded = folded[:start] + " " * (end - start) + folded[end:]
-    return [time for _, time in sorted(taken, key=lambda one: one[0])]
+    in_order = [time for _, time in sorted(taken, key=lambda one: one[0])]
+    return list(dict.fromkeys(in_order))[:_MOST_TIMES]
 
 
 def _fold(query: str) -> str:

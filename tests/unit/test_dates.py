@@ -104,6 +104,12 @@ def test_several_times_come_in_the_order_of_the_query() -> None:
     assert [time.text for time in times] == ["yesterday", "2024-01-02", "June 2023"]
 
 
+def test_a_pasted_document_counts_with_its_first_times_and_each_once() -> None:
+    query = "in June 2023, " * 100 + " ".join(f"2024-01-{day:02}" for day in range(1, 29))
+    texts = [time.text for time in asked_times(query, now=NOW)]
+    assert texts == ["June 2023", *(f"2024-01-{day:02}" for day in range(1, 16))]
+
+
 @given(
     st.text(max_size=200),
     st.dates(min_value=date(1970, 1, 1), max_value=date(2200, 1, 1)),
