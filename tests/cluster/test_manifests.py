@@ -10,7 +10,7 @@ from tests.cluster.control_plane import CRDS, ControlPlane
 
 # What may be stored in etcd besides, and what `kubectl apply` without --server-side may put into one annotation.
 LARGEST_CRD = 60_000
-RESOURCES = {"MemoryPolicy": "memorypolicies", "Provider": "providers"}
+RESOURCES = {"MemoryPolicy": "memorypolicies", "Provider": "providers", "Workspace": "workspaces"}
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
@@ -51,6 +51,7 @@ def test_a_crd_is_served_without_complaint_and_not_too_large(path: Path, control
         ("memorypolicies.spec.recall.halfLife", "institutional"),
         ("memorypolicies.spec.recall.rrfK", "<integer>"),
         ("providers.spec.embedding.dimensions", "<integer>"),
+        ("workspaces.spec.services.memory.database", "managed"),
     ],
 )
 def test_kubectl_explains_a_field(field: str, says: str, control_plane: ControlPlane) -> None:
