@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from memory_operator.api.group import LABEL_WORKSPACE_UID
+from memory_operator.api.group import LABEL_WORKSPACE, LABEL_WORKSPACE_UID
 from memory_operator.desired.child import KINDS, SECRET
 from memory_operator.observe.secrets import SecretFacts, secret_facts
 from memory_operator.runtime.view import View
@@ -101,6 +101,10 @@ class Store:
             spaces = [(space, names) for space, names in self._names.items() if space[0] == kind]
             return [self._objects[(*space, name)] for space, names in spaces for name in names]
 
+    def secret(self, namespace: str, name: str) -> SecretFacts | None:
+        """What is known of a Secret."""
+        return self._secrets.get((namespace, name))
+
     def owned(self, uid: str) -> list[Live]:
         """Everything of the Workspace of this uid, and the Workspace itself."""
         with self._lock:
@@ -117,6 +121,10 @@ class Store:
             return {(namespace, name)}
         uid = _workspace_uid(body)
         found = {owner} if uid and (owner := self.workspace_of(uid)) else set()
+        if uid and not found:
+            # Left over from a Workspace that is gone: a namesake made since waits for the names to become free.
+            namesake = (namespace, str((body["metadata"].get("labels") or {}).get(LABEL_WORKSPACE)))
+            found = {namesake} if ("Workspace", *namesake) in self._objects else set()
         if kind in ("Provider", "MemoryPolicy", "Secret"):
             found |= {place_of(one)[1:] for one in self._naming(kind, namespace, name)}
         return found

@@ -38,6 +38,14 @@ def test_an_object_concerns_its_owner_and_those_that_name_it() -> None:
     assert store.observe(an_object("Provider", "other", 5, spec={})) == set()
 
 
+def test_what_is_left_of_a_workspace_concerns_its_namesake() -> None:
+    """It waits for the names to become free."""
+    store = a_store(a_stored_workspace(uid="of the new one"))
+    deployment = next(live(child) for child in desired_objects(a_group()) if child.kind.kind == "Deployment")
+    assert store.observe(deployment) == {KEY}
+    assert store.forget(deployment) == {KEY}
+
+
 def test_a_credential_of_a_provider_concerns_those_that_name_the_provider() -> None:
     provider = an_object("Provider", "p", 2, spec={"credential": {"secretRef": {"name": "key", "key": "k"}}})
     assert a_store(a_stored_workspace(), provider).observe(an_object("Secret", "key", 3, data={})) == {KEY}
