@@ -76,7 +76,7 @@ def test_what_is_granted_is_what_is_used(place: Any, tmp_path: Path) -> None:
 
 
 def _use_everything(place: Any, operator: OperatorProcess) -> None:
-    place.secret("db", uri="postgresql://u:canary-password@h/d")
+    place.secret("db", uri=f"postgresql://u:canary-password@{place.namespace}/d")
     place.provider()
     place.policy()
     scaled = {"autoscaling": {"minReplicas": 2, "maxReplicas": 3}}

@@ -11,8 +11,8 @@ NAME = "research-default-memory"
 
 def test_who_is_used_is_seen_and_deleting_it_takes_nothing_down(place: Any, tmp_path: Path) -> None:
     place.control_plane.apply_admission()
-    place.secret("db", uri="postgresql://u:canary-password@h/d")
-    place.secret("db2", uri="postgresql://u:canary-password@h/d2")
+    place.secret("db", uri=f"postgresql://u:canary-password@{place.namespace}/d")
+    place.secret("db2", uri=f"postgresql://u:canary-password@{place.namespace}/d2")
     place.provider()
     place.policy()
     policy = {"name": place.namespace}

@@ -81,6 +81,15 @@ def test_no_value_of_a_secret_is_kept() -> None:
     assert value not in repr(vars(store))
 
 
+def test_a_database_that_becomes_free_concerns_who_waits_for_it() -> None:
+    address = base64.b64encode(b"postgresql://u:p@h/d").decode()
+    store = a_store(a_stored_workspace(), an_object("Secret", "db", 1, data={"uri": address}))
+    other = {"kind": "Workspace", **a_workspace(a_service(), name="other", uid="other")}
+    other["metadata"] |= {"resourceVersion": "2", "namespace": "team"}
+    assert store.observe(other) == {("team", "other")}
+    assert store.forget(other) == {("team", "other"), KEY}
+
+
 def test_the_older_workspace_has_the_database() -> None:
     address = base64.b64encode(b"postgresql://h/d").decode()
     older, younger = a_stored_workspace(1, "u1", a_service()), a_stored_workspace(2, "u2", a_service())
