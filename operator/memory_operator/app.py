@@ -20,6 +20,7 @@ from memory_operator.kube.client import KubeClient, connected
 from memory_operator.leader import Leadership
 from memory_operator.log import configure_logs
 from memory_operator.metrics import RECONCILE_SECONDS, RECONCILES, WORKSPACES
+from memory_operator.reconcile.tally import Tally
 from memory_operator.reconcile.workspace import Reconciler
 from memory_operator.runtime.kinds import WATCHED
 from memory_operator.runtime.queue import WorkQueue
@@ -29,6 +30,8 @@ from memory_operator.settings import Settings, load_settings
 
 log = structlog.get_logger()
 WOKEN_AT_ONCE = 16
+TALLY_SECONDS = 0.3
+COUNTED = ("Workspace", "Provider", "MemoryPolicy", "Secret")
 
 
 class Operator:
@@ -46,6 +49,8 @@ class Operator:
         self.queue: WorkQueue[Key] = WorkQueue()
         self.rolling: set[Key] = set()
         self.waiting: set[Key] = set()
+        self.tally = Tally(self.store, self.client, everywhere=not settings.namespaces)
+        self.count_again = asyncio.Event()
         self.synced = False
 
     async def run(self, stop: asyncio.Event) -> int:
@@ -78,6 +83,7 @@ class Operator:
         async with asyncio.TaskGroup() as group:
             parts = [group.create_task(self._passes()) for _ in range(self.settings.workers)]
             parts.append(group.create_task(self._sweeps()))
+            parts.append(group.create_task(self._tallies()))
             await self.leadership.keep()
             for part in parts:
                 part.cancel()
@@ -86,6 +92,8 @@ class Operator:
         concerned = self.store.forget(body) if event == "DELETED" else self.store.observe(body)
         for key in concerned:
             self.queue.add(key)
+        if body["kind"] in COUNTED:
+            self.count_again.set()
 
     async def _sweep(self) -> None:
         for watched in WATCHED:
@@ -102,12 +110,29 @@ class Operator:
             for key in settle(self.store, watched, found or [], before):
                 self.queue.add(key)
         WORKSPACES.set(len(self.store.places("Workspace")))
+        self.count_again.set()
 
     async def _sweeps(self) -> None:
         while True:
             # A tenth less or more, so that replicas and operators do not all ask at once.
             await asyncio.sleep(self.settings.sweep_seconds * random.uniform(0.9, 1.1))  # noqa: S311
             await self._sweep()
+
+    async def _tallies(self) -> None:
+        """Count users after changes; of many changes that come together, once."""
+        while True:
+            await self.count_again.wait()
+            await asyncio.sleep(TALLY_SECONDS)
+            self.count_again.clear()
+            try:
+                for key in await asyncio.to_thread(self.tally.write):
+                    self.queue.add(key)
+            except Fenced:
+                continue
+            except Transient as error:
+                log.warning("tally", fault=str(error))
+                self.count_again.set()
+                await asyncio.sleep(max(1.0, error.retry_after))
 
     async def _passes(self) -> None:
         while True:

@@ -17,9 +17,12 @@ from memory_operator.runtime.kinds import WATCHED
 Seen = Callable[[str, Mapping[str, Any]], None]
 
 
-def settings() -> kopf.OperatorSettings:
-    """What kopf is told; research/operator.md says why."""
+def settings(*, listed: bool) -> kopf.OperatorSettings:
+    """What kopf is told; research/operator.md says why. `listed`: only namespaces that are named are served."""
     chosen = kopf.OperatorSettings()
+    # Who serves named namespaces may not read all of them, and kopf would ask ten times before it went on. Kinds that
+    # are installed later are then found by the sweep alone.
+    chosen.scanning.disabled = listed
     chosen.persistence.finalizer = f"{GROUP}/kopf"
     chosen.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP)
     chosen.persistence.diffbase_storage = kopf.AnnotationsDiffBaseStorage(prefix=GROUP)
@@ -68,7 +71,7 @@ async def watch(seen: Seen, namespaces: Iterable[str], stop: asyncio.Event) -> N
     chosen = tuple(namespaces)
     await kopf.operator(
         registry=registry(seen),
-        settings=settings(),
+        settings=settings(listed=bool(chosen)),
         clusterwide=not chosen,
         namespaces=chosen,
         standalone=True,

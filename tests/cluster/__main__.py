@@ -6,6 +6,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import yaml
+
+from tests.cluster import operator_account
 from tests.cluster.artifacts import MissingNeedError
 from tests.cluster.control_plane import ControlPlane, KubectlError, NotReadyError
 from tests.cluster.processes import Processes
@@ -23,10 +26,14 @@ def start_operator(control_plane: ControlPlane) -> None:
     if control_plane.processes.running(OPERATOR):
         return
     control_plane.processes.stop(OPERATOR)
+    namespace = operator_account.SHIPPED_NAMESPACE
+    made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+    control_plane.kubectl("apply", "--server-side", "-f", "-", text=yaml.safe_dump(made))
     control_plane.run_module(
         OPERATOR,
         "memory_operator.app",
-        KUBECONFIG=str(control_plane.kubeconfig),
+        KUBECONFIG=str(operator_account.install(control_plane, namespace, days=30)),
+        KEEPSAKE_OPERATOR_NAMESPACE=namespace,
         KEEPSAKE_OPERATOR_PORT="0",
     )
 

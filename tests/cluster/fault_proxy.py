@@ -205,7 +205,8 @@ class FaultProxy:
             self._control_plane.url + incoming.raw_path.partition("?")[0],
             params=query,
             headers=_passed_on(incoming),
-            data=await incoming.read(),
+            # With an empty body aiohttp would name a type for it, which the API server may refuse (415).
+            data=await incoming.read() or None,
             allow_redirects=False,
         ) as answer:
             if request.verb == "watch" and answer.status == 200:

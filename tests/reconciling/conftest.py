@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from operator_process import OperatorProcess, eventually
+from tests.cluster import operator_account
 from tests.cluster.control_plane import ControlPlane
 from workspaces import a_service, a_workspace
 
@@ -37,6 +38,10 @@ class Place:
     def __init__(self, control_plane: ControlPlane, namespace: str) -> None:
         self.control_plane = control_plane
         self.namespace = namespace
+
+    def operator_kubeconfig(self, url: str | None = None) -> Path:
+        """Of a service account with the rights that are shipped, and no others."""
+        return operator_account.install(self.control_plane, self.namespace, url=url)
 
     def path(self, plural: str, name: str = "") -> str:
         path = f"{ROOTS.get(plural, '/api/v1')}/namespaces/{self.namespace}/{plural}"
@@ -83,6 +88,10 @@ class Place:
 
     def provider(self, name: str = "p", **spec: Any) -> None:
         self.apply(manifest("Provider", name, {"type": "mock", **spec}))
+
+    def policy(self) -> None:
+        """A MemoryPolicy, which has no namespace, so it is named after the place. It goes with it."""
+        self.apply(manifest("MemoryPolicy", self.namespace, {}))
 
     def workspace(self, *services: dict[str, Any], name: str = "research", **annotations: str) -> str:
         """Apply a Workspace; what the API server warned of."""
@@ -145,15 +154,17 @@ def manifest(kind: str, name: str, spec: dict[str, Any], annotations: dict[str, 
 
 
 @pytest.fixture
-def place(control_plane: ControlPlane, namespace: str) -> Place:
+def place(control_plane: ControlPlane, namespace: str) -> Iterator[Place]:
     control_plane.run_pods()
-    return Place(control_plane, namespace)
+    yield Place(control_plane, namespace)
+    control_plane.kubectl("delete", "--ignore-not-found", "--wait=false", "mp", namespace)
+    operator_account.uninstall(control_plane, namespace)
 
 
 @pytest.fixture
 def operator(place: Place, tmp_path: Path) -> Iterator[OperatorProcess]:
     """The operator of the place. At the end one more pass over every Workspace has to write nothing."""
-    with OperatorProcess(place.control_plane.kubeconfig, place.namespace, tmp_path / "operator.log") as running:
+    with OperatorProcess(place.operator_kubeconfig(), place.namespace, tmp_path / "operator.log") as running:
         yield running
         if running.running:
             place.stays_quiet(running)

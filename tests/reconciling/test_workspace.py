@@ -242,7 +242,7 @@ def test_a_restart_writes_nothing(place: Any, operator: OperatorProcess, tmp_pat
     for number in range(3):
         place.ready(f"w{number}")
     operator.stop()
-    with OperatorProcess(place.control_plane.kubeconfig, place.namespace, tmp_path / "second.log") as second:
+    with OperatorProcess(place.operator_kubeconfig(), place.namespace, tmp_path / "second.log") as second:
         eventually(lambda: second.passes() >= 3)
         time.sleep(1)
         assert second.writes() == 0, second.tail()
@@ -252,7 +252,7 @@ def test_a_restart_writes_nothing(place: Any, operator: OperatorProcess, tmp_pat
 def test_another_replica_takes_over(place: Any, operator: OperatorProcess, tmp_path: Path, kill: bool) -> None:
     place.ordinary()
     place.ready()
-    with OperatorProcess(place.control_plane.kubeconfig, place.namespace, tmp_path / "second.log") as second:
+    with OperatorProcess(place.operator_kubeconfig(), place.namespace, tmp_path / "second.log") as second:
         assert second.metric("leader_election_master_status") == 0
         operator.stop(kill=kill)
         seconds = eventually(lambda: second.metric("leader_election_master_status") == 1, seconds=60)

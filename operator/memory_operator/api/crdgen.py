@@ -53,6 +53,7 @@ _STATE = (
     Column("Ready", f"{_READY}.status", description="Whether it can be used."),
     Column("Reason", f"{_READY}.reason", description="Why, in one word."),
 )
+_USERS = Column("Workspaces", ".status.workspaces", "integer", "How many Workspaces name it.")
 _AGE = Column("Age", ".metadata.creationTimestamp", "date")
 KINDS: tuple[tuple[Resource, type[BaseModel], tuple[Column, ...]], ...] = (
     (
@@ -60,6 +61,7 @@ KINDS: tuple[tuple[Resource, type[BaseModel], tuple[Column, ...]], ...] = (
         MemoryPolicy,
         (
             *_STATE,
+            _USERS,
             Column("Fusion", ".spec.recall.fusion", description="How the two rankings become one.", wide_only=True),
             Column("Half-Life", ".spec.recall.halfLife.user", description="Of memories of users.", wide_only=True),
             _AGE,
@@ -73,6 +75,7 @@ KINDS: tuple[tuple[Resource, type[BaseModel], tuple[Column, ...]], ...] = (
             Column("Model", ".spec.model", description="Name of the model."),
             Column("Dimensions", ".spec.embedding.dimensions", "integer", "Numbers in a vector, where declared."),
             *_STATE,
+            _USERS,
             Column("URL", ".spec.baseURL", description="Address of the server.", wide_only=True),
             _AGE,
         ),

@@ -16,7 +16,7 @@ from memory_operator.api.quantities import (
     rule,
     rules,
 )
-from memory_operator.api.resource import Part, Status
+from memory_operator.api.resource import Part, SharedStatus
 
 Tier = Literal["user", "agent", "institutional"]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.:-]*$", max_length=63)]
@@ -294,4 +294,4 @@ class MemoryPolicy(Part):
     """
 
     spec: MemoryPolicySpec = Field(default=MemoryPolicySpec(), description="The rules.")
-    status: Status | None = Field(default=None, description="What the operator last saw.")
+    status: SharedStatus | None = Field(default=None, description="What the operator last saw.")

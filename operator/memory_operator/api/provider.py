@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from memory_operator.api.quantities import Timeout, rule, rules
-from memory_operator.api.resource import Part, Status
+from memory_operator.api.resource import Part, SharedStatus
 
 LOCAL_TYPES = "self.type in ['transformers', 'mock']"
 _HOST = r"(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?"
@@ -164,4 +164,4 @@ class Provider(Part):
     """Where embeddings come from. A workspace names one under spec.services[].memory.providerRef."""
 
     spec: ProviderSpec = Field(description="The model and how to reach it.")
-    status: Status | None = Field(default=None, description="What the operator last saw.")
+    status: SharedStatus | None = Field(default=None, description="What the operator last saw.")

@@ -43,3 +43,11 @@ class Status(Part):
         description="Conditions by type. `Ready` is their summary.",
         json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
     )
+
+
+class SharedStatus(Status):
+    """What the operator last saw of something that Workspaces name. Written by the operator only."""
+
+    workspaces: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="How many Workspaces name it: whom a change or a deletion concerns."
+    )

@@ -25,11 +25,13 @@ def _own(resource: Resource) -> Endpoint:
 
 
 WORKSPACES = _own(WORKSPACE)
+PROVIDERS = _own(PROVIDER)
+POLICIES = _own(MEMORY_POLICY)
 CHILD_ENDPOINTS = {kind.kind: Endpoint(kind.api_version, kind.kind, kind.plural) for kind in KINDS}
 WATCHED = (
     Watched(WORKSPACES),
-    Watched(_own(PROVIDER)),
-    Watched(_own(MEMORY_POLICY), namespaced=False),
+    Watched(PROVIDERS),
+    Watched(POLICIES, namespaced=False),
     # Those that manifests name bear no label of ours. Releases of Helm are Secrets of up to a megabyte.
     Watched(CHILD_ENDPOINTS[SECRET.kind], fields="type!=helm.sh/release.v1"),
     *(

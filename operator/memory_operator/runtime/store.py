@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from memory_operator.api.group import LABEL_WORKSPACE_UID
+from memory_operator.api.group import LABEL_WORKSPACE, LABEL_WORKSPACE_UID
 from memory_operator.desired.child import KINDS, SECRET
 from memory_operator.observe.secrets import SecretFacts, secret_facts
 from memory_operator.runtime.view import View
@@ -62,7 +62,7 @@ class Store:
             if before is not None and not _newer(found, before):
                 return set()
             concerned = self.concerned(before) if before is not None else set()
-            users = self._first_users
+            users, freed = self._first_users, self._addresses_of(before)
             self._drop(place)
             self._first_users = users
             self._objects[place] = found
@@ -73,7 +73,7 @@ class Store:
                 self._owned.setdefault(uid, set()).add(place)
             if place[0] == SECRET.kind or (place[0] == "Workspace" and _generation(found) != _generation(before)):
                 self._first_users = None
-            return concerned | self.concerned(found)
+            return concerned | self.concerned(found) | self._sharing(freed - self._addresses_of(found))
 
     def forget(self, body: Live) -> set[Key]:
         """Let go of an object; a namesake made since stays."""
@@ -82,9 +82,9 @@ class Store:
             known = self._objects.get(place)
             if known is None or known["metadata"].get("uid") != body["metadata"].get("uid"):
                 return set()
-            concerned = self.concerned(known)
+            concerned, freed = self.concerned(known), self._addresses_of(known)
             self._drop(place)
-            return concerned
+            return concerned | self._sharing(freed)
 
     def places(self, kind: str, namespaces: Iterable[str] = ()) -> list[Place]:
         """Every place of a kind, in all namespaces or in these."""
@@ -100,6 +100,10 @@ class Store:
         with self._lock:
             spaces = [(space, names) for space, names in self._names.items() if space[0] == kind]
             return [self._objects[(*space, name)] for space, names in spaces for name in names]
+
+    def secret(self, namespace: str, name: str) -> SecretFacts | None:
+        """What is known of a Secret."""
+        return self._secrets.get((namespace, name))
 
     def owned(self, uid: str) -> list[Live]:
         """Everything of the Workspace of this uid, and the Workspace itself."""
@@ -117,6 +121,10 @@ class Store:
             return {(namespace, name)}
         uid = _workspace_uid(body)
         found = {owner} if uid and (owner := self.workspace_of(uid)) else set()
+        if uid and not found:
+            # Left over from a Workspace that is gone: a namesake made since waits for the names to become free.
+            namesake = (namespace, str((body["metadata"].get("labels") or {}).get(LABEL_WORKSPACE)))
+            found = {namesake} if ("Workspace", *namesake) in self._objects else set()
         if kind in ("Provider", "MemoryPolicy", "Secret"):
             found |= {place_of(one)[1:] for one in self._naming(kind, namespace, name)}
         return found
@@ -176,17 +184,36 @@ class Store:
         claims: dict[str, str] = {}
         for workspace in sorted(self.of_kind("Workspace"), key=_age):
             metadata = workspace["metadata"]
-            for service in workspace.get("spec", {}).get("services", ()):
-                external = ((service.get("memory") or {}).get("database") or {}).get("external")
-                if not external:
-                    continue
-                reference = external["secretRef"]
-                facts = self._secrets.get((metadata["namespace"], reference["name"]))
-                value = facts.keys.get(reference.get("key", "uri")) if facts else None
-                if value is not None:
-                    claims.setdefault(value.digest, f"{metadata['namespace']}/{metadata['name']}/{service['name']}")
+            for service, digest in self._addresses(workspace):
+                claims.setdefault(digest, f"{metadata['namespace']}/{metadata['name']}/{service}")
         self._first_users = claims
         return claims
+
+    def _addresses(self, workspace: Live) -> Iterator[tuple[str, str]]:
+        """Each service with the digest of the address of its database, where somebody else runs that."""
+        for service in workspace.get("spec", {}).get("services", ()):
+            external = ((service.get("memory") or {}).get("database") or {}).get("external")
+            if not external:
+                continue
+            reference = external["secretRef"]
+            facts = self._secrets.get((workspace["metadata"]["namespace"], reference["name"]))
+            value = facts.keys.get(reference.get("key", "uri")) if facts else None
+            if value is not None:
+                yield service["name"], value.digest
+
+    def _addresses_of(self, body: Live | None) -> set[str]:
+        """Digests of the addresses that a Workspace claims, or that a Secret may hold."""
+        if body is not None and body["kind"] == "Workspace":
+            return {digest for _, digest in self._addresses(body)}
+        facts = self._secrets.get(place_of(body)[1:]) if body is not None and body["kind"] == SECRET.kind else None
+        return {value.digest for value in facts.keys.values()} if facts is not None else set()
+
+    def _sharing(self, digests: set[str]) -> set[Key]:
+        """The Workspaces that wait for one of these addresses to become free, or have it."""
+        if not digests:
+            return set()
+        users = (one for one in self.of_kind("Workspace") if digests & self._addresses_of(one))
+        return {place_of(one)[1:] for one in users}
 
     def _drop(self, place: Place) -> None:
         body = self._objects.pop(place, None)

@@ -38,6 +38,14 @@ def test_an_object_concerns_its_owner_and_those_that_name_it() -> None:
     assert store.observe(an_object("Provider", "other", 5, spec={})) == set()
 
 
+def test_what_is_left_of_a_workspace_concerns_its_namesake() -> None:
+    """It waits for the names to become free."""
+    store = a_store(a_stored_workspace(uid="of the new one"))
+    deployment = next(live(child) for child in desired_objects(a_group()) if child.kind.kind == "Deployment")
+    assert store.observe(deployment) == {KEY}
+    assert store.forget(deployment) == {KEY}
+
+
 def test_a_credential_of_a_provider_concerns_those_that_name_the_provider() -> None:
     provider = an_object("Provider", "p", 2, spec={"credential": {"secretRef": {"name": "key", "key": "k"}}})
     assert a_store(a_stored_workspace(), provider).observe(an_object("Secret", "key", 3, data={})) == {KEY}
@@ -71,6 +79,15 @@ def test_no_value_of_a_secret_is_kept() -> None:
     store = a_store(an_object("Secret", "db", 1, data={"k": value}))
     assert "hunter2" not in repr(vars(store))
     assert value not in repr(vars(store))
+
+
+def test_a_database_that_becomes_free_concerns_who_waits_for_it() -> None:
+    address = base64.b64encode(b"postgresql://u:p@h/d").decode()
+    store = a_store(a_stored_workspace(), an_object("Secret", "db", 1, data={"uri": address}))
+    other = {"kind": "Workspace", **a_workspace(a_service(), name="other", uid="other")}
+    other["metadata"] |= {"resourceVersion": "2", "namespace": "team"}
+    assert store.observe(other) == {("team", "other")}
+    assert store.forget(other) == {("team", "other"), KEY}
 
 
 def test_the_older_workspace_has_the_database() -> None:
