@@ -3,12 +3,12 @@
 OperatorError
 ├── ConfigurationError    the program ends with code 2 and one line
 └── ApiError              the API server said no
-    ├── Transient         tried again with back-off: 429, 5xx, no connection
+    ├── Transient         tried again with back-off: 401, 429, 5xx, no connection
     ├── Conflict          tried again from a fresh view: 409
     ├── NotFound          404
     ├── AlreadyExists     409 on create
     ├── Rejected          a person has to mend the manifest: 400, 422
-    ├── Forbidden         a person has to grant a right, or the namespace is going: 401, 403
+    ├── Forbidden         a person has to grant a right, or the namespace is going: 403
     └── Fenced            another replica leads; nothing may be written any more
 """
 

@@ -89,7 +89,10 @@ class FaultProxy:
         self.release()
 
     def stop_world_after(self, writes: int, *, hang: bool = False) -> None:
-        """Let so many more writes through, then fail every request by a closed connection, or hang it; cut watches."""
+        """Let so many more writes through, then fail every request by a closed connection, or hang it; cut watches.
+
+        Writes of Leases do not count.
+        """
 
         async def arrange() -> None:
             self._world = WorldStop(self._writes + writes, hang)
@@ -198,21 +201,22 @@ class FaultProxy:
         query = list(incoming.query.items())
         if isinstance(fault, Stale):
             return await self._stale(incoming, request, fault)
-        if request.is_write:
+        if request.counts:
             self._writes += 1
         async with self._session.request(
             incoming.method,
             self._control_plane.url + incoming.raw_path.partition("?")[0],
             params=query,
             headers=_passed_on(incoming),
-            # With an empty body aiohttp would name a type for it, which the API server may refuse (415).
+            # An empty body must stay none: aiohttp would call it a stream of bytes, which discovery refuses with 415.
             data=await incoming.read() or None,
+            skip_auto_headers=("Content-Type",),
             allow_redirects=False,
         ) as answer:
             if request.verb == "watch" and answer.status == 200:
                 return await self._watch(incoming, request, answer)
             body = await answer.read()
-            if request.is_write:
+            if request.counts:
                 self._stop_if_due()
             if isinstance(fault, FailAfter):
                 return self._said(request, fault.status)
@@ -230,7 +234,7 @@ class FaultProxy:
     async def _world_lets_pass(self, request: Request) -> bool:
         world = self._world
         # Writes that arrive together must not get past the last one that was let through.
-        if world is None or not (world.stopped or (request.is_write and self._writes >= world.writes)):
+        if world is None or not (world.stopped or (request.counts and self._writes >= world.writes)):
             return True
         if world.hang:
             await world.released.wait()

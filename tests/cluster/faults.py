@@ -29,6 +29,11 @@ class Request:
     def is_write(self) -> bool:
         return self.verb in WRITES
 
+    @property
+    def counts(self) -> bool:
+        """Whether the world may stop at it: how often a Lease is renewed depends on the time that passes."""
+        return self.is_write and self.resource != "leases"
+
 
 def read_request(method: str, path: str, query: dict[str, str], user_agent: str = "") -> Request:
     """Tell the verb and the object from the address, as the API server does."""

@@ -92,6 +92,8 @@ def kwok(folder: Path) -> list[str]:
     return [
         f"--kubeconfig={folder / 'kwok.kubeconfig'}",
         f"--config={folder / 'stages.yaml'}",
+        # Without a lease to renew the node is given up after 50 s, and its pods with it.
+        "--node-lease-duration-seconds=40",
         "--manage-all-nodes=false",
         "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
     ]

@@ -179,7 +179,7 @@ def _meaning(error: ApiException, verb: str, path: str) -> ApiError:
     except (ValueError, AttributeError, TypeError):
         message = "no answer that can be read"
     said = f"{verb} {path}: {status} {message[:600]}"
-    if status in (401, 403):
+    if status == 403:
         return Forbidden(said, terminating="NamespaceTerminating" in causes)
     if status == 404:
         return NotFound(said)
@@ -187,6 +187,7 @@ def _meaning(error: ApiException, verb: str, path: str) -> ApiError:
         return AlreadyExists(said) if verb == "create" else Conflict(said)
     if status in (400, 405, 413, 415, 422):
         return Rejected(said)
+    # Of a token that has run out (401) nobody has to be told: its file holds another one by now.
     return Transient(said, _seconds(error))
 
 
