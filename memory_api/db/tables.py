@@ -56,6 +56,8 @@ memories = Table(
     Column("live_from", _Instant),
 )
 
+# What a change leaves as it is stays with the memory.
+_OF_THE_MEMORY = ("id", "user_id", "agent_id", "facet", "tier", "created_at", "revision", "live_from")
 memory_revisions = Table(
     "memory_revisions",
     metadata,
@@ -63,29 +65,11 @@ memory_revisions = Table(
     Column("revision", Integer, primary_key=True),
     Column("live_from", _Instant, nullable=False),
     Column("live_until", _Instant, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("title", Text),
-    Column("content", Text, nullable=False),
-    Column("summary", Text),
-    Column("confidence", Double, nullable=False),
-    Column("metadata", JSONB, nullable=False),
-    Column("about_kind", Text),
-    Column("about_key", Text),
-    Column("consent_category", Text),
-    Column("provenance", Text),
-    Column("purpose", Text),
-    Column("session_id", Text),
-    Column("turn_first", Integer),
-    Column("turn_last", Integer),
-    Column("observed_at", _Instant, nullable=False),
-    Column("valid_from", _Instant),
-    Column("valid_until", _Instant),
-    Column("updated_at", _Instant, nullable=False),
-    Column("confirmed_at", _Instant, nullable=False),
-    Column("expires_at", _Instant),
-    Column("evidence_count", Integer, nullable=False),
-    Column("body_size_bytes", Integer, Computed("…", persisted=True), nullable=False),
-    Column("search", TSVECTOR, Computed("…", persisted=True), nullable=False),
+    *(
+        Column(column.name, column.type, nullable=column.nullable)
+        for column in memories.columns
+        if column.name not in _OF_THE_MEMORY
+    ),
     Column("embedding", HALFVEC),
 )
 

@@ -17,7 +17,15 @@ from memory_api.services.context import Context
 from memory_api.services.recall import Ask, Plan, Recalled, prepare, rank
 
 Reason = Literal[
-    "hit", "not_visible", "expired", "filtered", "no_match", "below_relevance", "ranked_below", "over_token_budget"
+    "hit",
+    "folded",
+    "not_visible",
+    "expired",
+    "filtered",
+    "no_match",
+    "below_relevance",
+    "ranked_below",
+    "over_token_budget",
 ]
 
 
@@ -44,6 +52,9 @@ async def why_not(ctx: Context, caller: Caller, ask: Ask, found: Recalled, id_: 
     for place, hit in enumerate(found.hits, start=1):
         if hit.memory.id == id_:
             return WhyNot(id_, "hit", f"it is hit {place}", place, len(found.hits), hit.explanation)
+    for best, folded in found.folded.items():
+        if id_ in folded:
+            return WhyNot(id_, "folded", f"it is nearly identical to the hit {best}, which stands for it")
     plan = await prepare(ctx, caller, ask)
     async with reading(ctx.engine) as connection:
         outside = await _outside(connection, plan, id_)

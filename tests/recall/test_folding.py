@@ -76,6 +76,9 @@ async def test_the_same_wording_folds_without_vectors_and_names_what_it_stands_f
         assert {pair["id"], *pair["folded"]} == {first["id"], second["id"]}
         assert {memory["id"] for memory in found["memories"]} - {pair["id"]} == {third["id"]}
         assert found["total"] == 2
+        why = {"query": "zebra", "user_id": "ada", "fold_similar": True, "why_not": pair["folded"][0]}
+        reason = (await api.http.post("memory/retrieve-preview", json=why)).json()["why_not"]
+        assert (reason["reason"], pair["id"] in reason["detail"]) == ("folded", True)
 
 
 async def test_without_asking_nothing_is_folded(api: Api) -> None:
