@@ -47,9 +47,10 @@ def used(place: Any) -> set[Right]:
     """What the account asked for, so far; whatever was refused is in it too."""
     found: set[Right] = set()
     for event in place.control_plane.audit_events():
+        # A caller whose token was refused has no name.
         asked = event.get("objectRef")
         account = f"system:serviceaccount:{place.namespace}:{NAME}"
-        if event["user"]["username"] != account or asked is None or "resource" not in asked:
+        if event["user"].get("username") != account or asked is None or "resource" not in asked:
             continue
         subresource = asked.get("subresource")
         resource = f"{asked['resource']}/{subresource}" if subresource else asked["resource"]
