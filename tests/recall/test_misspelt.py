@@ -67,7 +67,10 @@ async def test_what_is_only_in_anothers_memory_helps_nobody(filled: Api) -> None
 async def test_a_large_scope_guesses_too(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from memory_api.db import recall
 
-    monkeypatch.setattr(recall, "_STATEMENT", recall._STATEMENT.replace("20000", "10"))
+    lowered = recall._STATEMENT.replace(f"limit {recall.LARGE_SCOPE} + 1", "limit 10 + 1")
+    lowered = lowered.replace(f"count(*) > {recall.LARGE_SCOPE}", "count(*) > 10")
+    assert lowered.count("10 + 1") == lowered.count("count(*) > 10") == 1
+    monkeypatch.setattr(recall, "_STATEMENT", lowered)
     async with memory_api(database) as api:
         for number in range(20):
             await api.save(f"note {number}", user_id="ada")
